@@ -1,0 +1,70 @@
+"""The project's own Python environment: made on first use from the lock file, with the standard library alone."""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+LOCK = ROOT / "requirements.lock"
+MARK = VENV / "installed-from"
+OLDEST_PYTHON = (3, 11)
+
+
+def fingerprint() -> str:
+    """What the environment is made from: the lock, the project's own metadata and the interpreter."""
+    parts = (LOCK.read_bytes(), (ROOT / "pyproject.toml").read_bytes(), sys.version.encode(), str(ROOT).encode())
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def installed() -> bool:
+    """True where the environment was made whole from what the lock says now."""
+    return MARK.is_file() and MARK.read_text() == fingerprint()
+
+
+def pip(*arguments: str) -> None:
+    """Run pip in the environment; its output is shown only when it fails."""
+    command = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.stderr.write(result.stdout + result.stderr)
+        sys.exit(
+            "rackwright: the packages of requirements.lock could not be installed; the lines above say why. "
+            "Mend that (network, disk, Python) and run the same command again."
+        )
+
+
+def ensure() -> None:
+    """Make the environment if it is missing or older than the lock; two commands at once wait for each other."""
+    if sys.version_info < OLDEST_PYTHON:
+        sys.exit(
+            f"rackwright: Python {sys.version_info.major}.{sys.version_info.minor} is too old; run it with 3.11 or newer."
+        )
+    if installed():
+        return
+    with (ROOT / ".venv.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if installed():
+            return
+        print("rackwright: making the Python environment in .venv (about a minute, once)", file=sys.stderr)
+        MARK.unlink(missing_ok=True)
+        venv.create(VENV, with_pip=True, symlinks=True, clear=True)
+        pip("install", "--require-hashes", "--no-deps", "-r", str(LOCK))
+        pip("install", "--no-build-isolation", "--no-deps", "--editable", str(ROOT))
+        MARK.write_text(fingerprint())
+
+
+def run(program: str, *arguments: str) -> int:
+    """Run a program of the environment in the foreground and return its exit code."""
+    environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
+    return subprocess.run([str(VENV / "bin" / program), *arguments], env=environment, check=False).returncode
+
+
+def replace_with(program: str, *arguments: str) -> None:
+    """Become a program of the environment, so that signals and exit codes are its own."""
+    os.environ["PATH"] = f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+    os.execv(VENV / "bin" / program, [program, *arguments])  # noqa: S606 - no shell is wanted

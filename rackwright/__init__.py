@@ -1,0 +1,1 @@
+"""Rackwright: from a rack of bare-metal GPU servers to an inference platform."""

@@ -1,0 +1,25 @@
+"""The one door that tenants come in by."""
+
+from ipaddress import IPv4Address
+
+from pydantic import Field
+
+from rackwright.site.settings import Settings
+
+
+class Gateway(Settings):
+    """TLS, API keys and limits, in front of every served model."""
+
+    host: str = Field(
+        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$",
+        description="The name that tenants call, e.g. llm.lab.internal; the certificate bears it.",
+    )
+    address: IPv4Address | None = Field(
+        default=None, description="The address that it answers at; absent: the first node's."
+    )
+    port: int = Field(default=443, ge=1, le=65535, description="The port that it answers at.")
+    request_limit_mib: int = Field(default=16, ge=1, le=1024, description="The largest request body, in MiB.")
+    request_timeout_s: int = Field(default=3600, ge=10, le=86400, description="The longest generation, in seconds.")
+    replicas: int = Field(
+        default=2, ge=1, le=16, description="Proxies; two let one be replaced without a refused call."
+    )

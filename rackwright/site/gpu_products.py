@@ -1,0 +1,65 @@
+"""What is known of each GPU product, whichever site it stands in."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rackwright.site.nearest import nearest
+
+DATA = Path(__file__).parent / "data" / "gpus.yml"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One memory size of a product: its label, its memory as nvidia-smi and as CUDA report it, slices by MIG layout."""
+
+    label: str
+    memory_mib: int
+    usable_gib: float
+    mig: dict[str, int]
+
+
+@dataclass(frozen=True)
+class GpuProduct:
+    """A product, with its sizes by GB as sold."""
+
+    name: str
+    family: str
+    links: tuple[str, ...]
+    variants: dict[int, Variant]
+
+    @property
+    def memory_gb(self) -> tuple[int, ...]:
+        """Sizes in GB as sold."""
+        return tuple(self.variants)
+
+    def mig_layouts(self, memory_gb: int) -> tuple[str, ...]:
+        """Names of the MIG layouts of one size; empty where it has none."""
+        variant = self.variants.get(memory_gb)
+        return (*variant.mig, "all-balanced") if variant and variant.mig else ()
+
+
+@cache
+def gpu_products() -> dict[str, GpuProduct]:
+    """All products, by name."""
+    raw: dict[str, Any] = yaml.load(DATA.read_bytes(), Loader=yaml.CSafeLoader)
+    return {
+        name: GpuProduct(
+            name=name,
+            family=product["family"],
+            links=tuple(product["links"]),
+            variants={size: Variant(**variant) for size, variant in product["variants"].items()},
+        )
+        for name, product in raw.items()
+    }
+
+
+def gpu_product(name: str) -> GpuProduct:
+    """One product by its name; ValueError names the nearest known one."""
+    products = gpu_products()
+    if name not in products:
+        raise ValueError(f"GPU product {name!r} is not known; {nearest(name, products)}")
+    return products[name]

@@ -1,0 +1,42 @@
+"""PostgreSQL: one server, one database and owner for each application."""
+
+from pydantic import Field
+
+from rackwright.site.settings import Identifier, Settings, StorageClass
+
+
+class Database(Settings):
+    """A database of an application and the role that owns it."""
+
+    name: Identifier = Field(description="The database.")
+    owner: Identifier = Field(description="The role that owns it; each database has its own.")
+
+
+class PostgresqlInPhase(Settings):
+    """How the server is spread in one phase."""
+
+    instances: int = Field(default=1, ge=1, le=9, description="Servers: one primary, the others standby.")
+    synchronous: bool = Field(default=False, description="True: a commit waits for a standby, so that none is lost.")
+
+
+APPLICATIONS = tuple(Database(name=name, owner=name) for name in ("langgraph", "mlflow", "langfuse"))
+
+
+class Postgresql(Settings):
+    """The database server, its volumes and its databases."""
+
+    size_gb: int = Field(ge=1, description="Volume for data, in GB.")
+    wal_size_gb: int = Field(ge=1, description="Volume for the write-ahead log, in GB.")
+    memory_gib: int = Field(ge=1, description="Memory of each instance, in GiB; its buffers are derived from it.")
+    cores: int = Field(default=4, ge=1, description="Processor threads of each instance.")
+    connections: int = Field(default=200, ge=20, le=5000, description="Connections at once, over all applications.")
+    storage_class: StorageClass = Field(default="nvme-database", description="Block storage only.")
+    databases: tuple[Database, ...] = Field(
+        default=APPLICATIONS,
+        min_length=1,
+        description="LangGraph's checkpoints, MLflow's runs and Langfuse's traces by default.",
+    )
+    phase1: PostgresqlInPhase = Field(default=PostgresqlInPhase(), description="One instance on the one server.")
+    phase2: PostgresqlInPhase = Field(
+        default=PostgresqlInPhase(instances=3, synchronous=True), description="Three instances on three nodes."
+    )

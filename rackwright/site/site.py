@@ -1,0 +1,67 @@
+"""A site: everything that is wished of one rack, in one typed file that Python and Ansible both read."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field
+
+from rackwright.site.clusters import Cluster, Clusters
+from rackwright.site.gateway import Gateway
+from rackwright.site.gpu import Gpu
+from rackwright.site.hosts import Host, Phase, Role
+from rackwright.site.models import Model, Serving
+from rackwright.site.monitoring import Monitoring
+from rackwright.site.networks import Networks
+from rackwright.site.object_storage import ObjectStorage
+from rackwright.site.operating_system import OperatingSystem
+from rackwright.site.postgresql import Postgresql
+from rackwright.site.settings import Name, Settings
+from rackwright.site.tenants import Tenant
+from rackwright.site.vectors import Vectors
+from rackwright.site.workload import Targets, Workload
+
+
+class Site(Settings):
+    """The whole life of a site: its machines, its networks, and what runs on them in either phase."""
+
+    name: Name = Field(description="The site's name, in stack names, logs and metrics.")
+    operating_system: OperatingSystem = Field(description="What the machines run.")
+    networks: Networks = Field(description="What joins them.")
+    hosts: tuple[Host, ...] = Field(min_length=1, description="The machines.")
+    gpu: Gpu = Field(description="The driver, and how GPUs are shared.")
+    clusters: Clusters = Field(description="One Kubernetes cluster a phase.")
+    models: tuple[Model, ...] = Field(min_length=1, description="What is served.")
+    vectors: Vectors = Field(description="The vector store.")
+    postgresql: Postgresql = Field(description="The database server.")
+    gateway: Gateway = Field(description="The door for tenants.")
+    monitoring: Monitoring = Field(default=Monitoring(), description="The metrics.")
+    object_storage: ObjectStorage | None = Field(default=None, description="The site's S3-compatible store.")
+    tenants: tuple[Tenant, ...] = Field(min_length=1, description="Who may call.")
+    workload: Workload = Field(description="The load that it must carry.")
+    targets: Targets = Field(default=Targets(), description="How fast it must answer.")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The site in a folder (its site.yml) or file; SiteRefused lists every fault, Refusal what cannot be read."""
+        from rackwright.site.load import load  # noqa: PLC0415 - the loader builds on this class
+
+        return load(cls, Path(path))
+
+    def cluster(self, phase: Phase) -> Cluster | None:
+        """The cluster of a phase, where the site has that phase."""
+        return self.clusters.phase1 if phase == 1 else self.clusters.phase2
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases that the site has."""
+        phases: tuple[Phase, ...] = (1, 2)
+        return tuple(phase for phase in phases if self.cluster(phase))
+
+    def hosts_in(self, phase: Phase, role: Role | None = None) -> tuple[Host, ...]:
+        """Hosts that serve in a phase, and in a role if one is given."""
+        return tuple(host for host in self.hosts if phase in host.phases and (role is None or role in host.roles))
+
+    def models_in(self, phase: Phase) -> tuple[tuple[Model, Serving], ...]:
+        """Models served in a phase, each with how it runs there."""
+        pairs = ((model, model.phase1 if phase == 1 else model.phase2) for model in self.models)
+        return tuple((model, serving) for model, serving in pairs if serving.replicas)
