@@ -42,7 +42,7 @@ def ensure() -> None:
     """Make the environment if it is missing or older than the lock; two commands at once wait for each other."""
     if sys.version_info < OLDEST_PYTHON:
         sys.exit(
-            f"rackwright: Python {sys.version_info.major}.{sys.version_info.minor} is too old; run it with 3.11 or newer."
+            f"rackwright: Python {'.'.join(map(str, sys.version_info[:2]))} is too old; run it with 3.11 or newer."
         )
     if installed():
         return

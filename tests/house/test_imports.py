@@ -1,0 +1,65 @@
+"""Who may import whom: the walls of the house."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# By package: what its modules may import at the top of a file, beside the standard library and themselves.
+MAY_IMPORT = {
+    "rackwright.errors": set(),
+    "rackwright.site": {"pydantic", "pydantic_core", "yaml", "rackwright.errors"},
+    "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
+    "rackwright.secrets": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
+    "rackwright.checks": {"yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets"},
+    "rackwright.sandbox": {
+        "yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.checks",
+    },
+    "rackwright.cli": {"typer", "click", "rackwright.errors"},
+    "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},
+    "stacks": {
+        "pulumi", "pulumi_kubernetes", "components", "rackwright.errors", "rackwright.secrets", "rackwright.site",
+    },
+}  # fmt: skip
+
+
+def modules(package: str) -> list[Path]:
+    """The package's own files."""
+    folder = ROOT / package.replace(".", "/")
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+
+
+def imported(file: Path) -> set[str]:
+    """Names of modules that a file imports when it is imported itself."""
+    found: set[str] = set()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative import"
+            found.add(node.module or "")
+    return found
+
+
+def is_allowed(name: str, allowed: set[str]) -> bool:
+    """True where a module or a package around it is allowed."""
+    return name.split(".", maxsplit=1)[0] in sys.stdlib_module_names or any(
+        name == package or name.startswith(f"{package}.") for package in allowed
+    )
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_package_imports_only_what_it_may(package):
+    for file in modules(package):
+        allowed = MAY_IMPORT[package] | {package if not package.startswith("components") else "components.base"}
+        forbidden = sorted(name for name in imported(file) if not is_allowed(name, allowed))
+        assert not forbidden, f"{file.relative_to(ROOT)} imports {', '.join(forbidden)}"
+
+
+def test_every_package_has_a_law():
+    folders = (path for path in (ROOT / "rackwright").iterdir() if (path / "__init__.py").exists())
+    packages = {f"rackwright.{path.name}" for path in folders}
+    assert packages <= set(MAY_IMPORT)
