@@ -1,0 +1,1 @@
+"""A real Kubernetes API with simulated machines, to rehearse a site on."""
