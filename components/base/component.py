@@ -1,0 +1,59 @@
+"""The base of every component."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.base.charts import Chart
+from components.base.objects import CLUSTER_SCOPED, PART_OF, Manifest, register
+
+PodSecurity = Literal["restricted", "baseline", "privileged"]
+RELEASE_TIMEOUT_S = 900  # fixed for good: a changed timeout alone upgrades every release and runs its hooks again
+SKIP_AWAIT = "pulumi.com/skipAwait"
+
+
+def namespace(name: str, pod_security: PodSecurity) -> Manifest:
+    """A namespace of the platform, with the Pod Security level that its pods are held to."""
+    labels = PART_OF | {"pod-security.kubernetes.io/enforce": pod_security}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+class Component(pulumi.ComponentResource):
+    """A part of the platform in a namespace of its own, which bears the component's name."""
+
+    def __init__(
+        self, name: str, opts: pulumi.ResourceOptions | None = None, *, pod_security: PodSecurity = "restricted"
+    ) -> None:
+        super().__init__(f"rackwright:components:{type(self).__name__}", name, {}, opts)
+        self.name = name
+        self.namespace = self.add(namespace(name, pod_security))
+
+    def owned(self, after: Sequence[pulumi.Resource] = ()) -> pulumi.ResourceOptions:
+        """Options of a child: what it must wait for is said, never implied by parentage."""
+        return pulumi.ResourceOptions(parent=self, depends_on=list(after))
+
+    def add(self, manifest: Manifest, *, after: Sequence[pulumi.Resource] = (), wait: bool = True) -> Any:
+        """Register an object, in this component's namespace unless it belongs to none or says another."""
+        metadata = {**manifest["metadata"]}
+        if manifest["kind"] not in CLUSTER_SCOPED and "namespace" not in metadata:
+            metadata["namespace"] = self.namespace.metadata["name"]
+        if not wait:
+            metadata["annotations"] = {**metadata.get("annotations", {}), SKIP_AWAIT: "true"}
+        return register(f"{self.name}/{metadata['name']}", {**manifest, "metadata": metadata}, self.owned(after))
+
+    def release(
+        self, chart: Chart, values: Mapping[str, Any], *, wait: bool, after: Sequence[pulumi.Resource] = ()
+    ) -> kubernetes.helm.v3.Release:
+        """Install a chart under its own name; wait only where something that is registered later needs it at work."""
+        return kubernetes.helm.v3.Release(
+            f"{self.name}/{chart.name}",
+            name=chart.name,
+            namespace=self.namespace.metadata["name"],
+            values=values,
+            timeout=RELEASE_TIMEOUT_S,
+            skip_await=not wait,
+            opts=self.owned(after),
+            **chart.source(),
+        )

@@ -1,0 +1,144 @@
+"""The vector store: Qdrant, in cluster mode from the first day, so that it can grow without a copy."""
+
+from typing import Any
+
+import pulumi
+
+from components.base import Chart, Component, Manifest
+from components.base.network import (
+    from_peers,
+    labelled_namespaces,
+    names,
+    neighbours,
+    policy,
+    scrapes,
+    to_peers,
+)
+from rackwright.site.vectors import Vectors, VectorsInPhase
+
+HTTP_PORT, GRPC_PORT, PEER_PORT = 6333, 6334, 6335
+KEYS = "qdrant-keys"
+ACCESS = "rackwright/uses-qdrant"  # a namespace with this label set to "true" may reach the store
+
+
+def configuration(vectors: Vectors, spread: VectorsInPhase) -> dict[str, Any]:
+    """Qdrant's own settings; a collection may say otherwise when it is created."""
+    return {
+        "cluster": {"enabled": True, "p2p": {"port": PEER_PORT}},
+        "service": {
+            "enable_tls": False,  # inside the cluster, where policies keep others out
+            "enable_snapshot_url_recovery": False,  # else whoever has a key makes it call any address
+        },
+        "storage": {
+            "performance": {  # stated, since a container without a processor limit sees the whole host
+                "max_search_threads": vectors.cores,
+                "optimizer_cpu_budget": max(1, vectors.cores // 2),
+            },
+            "hnsw_index": {"m": 16, "ef_construct": 128, "max_indexing_threads": min(16, max(1, vectors.cores // 2))},
+            "collection": {
+                "replication_factor": spread.replication_factor,
+                "write_consistency_factor": max(1, (spread.replication_factor + 1) // 2),
+                "shard_number_per_node": max(1, vectors.shard_number // spread.replicas),
+                # A quarter of the memory in the path of a search; originals stay on disk, for rescoring.
+                "quantization": {"scalar": {"type": "int8", "quantile": 0.99, "always_ram": True}},
+            },
+        },
+        "telemetry_disabled": True,
+    }
+
+
+def values(vectors: Vectors, spread: VectorsInPhase, scrape_interval_s: int) -> dict[str, Any]:
+    """What the chart is told."""
+    memory = f"{vectors.memory_gib}Gi"
+    return {
+        "replicaCount": spread.replicas,
+        "image": {"useUnprivilegedImage": True},
+        "updateVolumeFsOwnership": False,  # by root, which the namespace refuses; fsGroup does it
+        "env": [
+            _key("QDRANT__SERVICE__API_KEY", "api-key"),
+            _key("QDRANT__SERVICE__READ_ONLY_API_KEY", "read-only-api-key"),
+        ],
+        "config": configuration(vectors, spread),
+        "resources": {"requests": {"cpu": str(vectors.cores), "memory": memory}, "limits": {"memory": memory}},
+        "podSecurityContext": {
+            "fsGroup": 3000,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containerSecurityContext": {"capabilities": {"drop": ["ALL"]}},
+        "persistence": _volume(vectors, vectors.size_gb),
+        "snapshotPersistence": {"enabled": True} | _volume(vectors, vectors.snapshot_size_gb or vectors.size_gb),
+        # One node alone must let itself be drained; of several, one at a time.
+        "podDisruptionBudget": {"enabled": spread.replicas > 1, "maxUnavailable": 1},
+        "topologySpreadConstraints": _one_a_host() if spread.replicas > 1 else [],
+        "metrics": {
+            "serviceMonitor": {
+                "enabled": True,
+                "scrapeInterval": f"{scrape_interval_s}s",
+                "scrapeTimeout": f"{min(10, scrape_interval_s)}s",
+                "authorization": {"type": "Bearer", "credentials": {"name": KEYS, "key": "read-only-api-key"}},
+            },
+        },
+    }
+
+
+def keys(api_key: Any, read_only_api_key: Any) -> Manifest:
+    """The store's keys, which its pods and Prometheus read by name."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": KEYS},
+        "stringData": {"api-key": api_key, "read-only-api-key": read_only_api_key},
+    }
+
+
+class Qdrant(Component):
+    """The vector store with its keys, volumes and metrics."""
+
+    def __init__(
+        self,
+        name: str,
+        vectors: Vectors,
+        *,
+        chart: Chart,
+        spread: VectorsInPhase,
+        api_key: pulumi.Input[str],
+        read_only_api_key: pulumi.Input[str],
+        scrape_interval_s: int,
+        monitors: pulumi.Resource,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(name, opts)
+        peers = [neighbours()]
+        clients = from_peers([labelled_namespaces(ACCESS)], HTTP_PORT, GRPC_PORT)
+        ways = [clients, scrapes(HTTP_PORT), from_peers(peers, PEER_PORT)]
+        self.add(policy(name, ingress=ways, egress=[names(), to_peers(peers, PEER_PORT)]))
+        secret = self.add(keys(api_key, read_only_api_key))
+        # A changed key must restart the pods, which read it once: the Secret's version says so, and tells nothing.
+        told = values(vectors, spread, scrape_interval_s)
+        told["podAnnotations"] = {"rackwright/keys": secret.metadata["resource_version"]}
+        # Does not wait: nothing is registered that needs it, and it is checked afterwards.
+        self.release(chart, told, wait=False, after=[monitors])
+        host = f"qdrant.{name}.svc"
+        addresses = {"http": f"http://{host}:{HTTP_PORT}", "grpc": f"{host}:{GRPC_PORT}"}
+        self.reached = addresses | {"secret": f"{name}/{KEYS}", "namespace_label": f"{ACCESS}=true"}
+        self.register_outputs(self.reached)
+
+
+def _key(variable: str, key: str) -> dict[str, Any]:
+    return {"name": variable, "valueFrom": {"secretKeyRef": {"name": KEYS, "key": key}}}
+
+
+def _volume(vectors: Vectors, size_gb: int) -> dict[str, Any]:
+    return {"storageClassName": vectors.storage_class, "size": f"{size_gb}G"}
+
+
+def _one_a_host() -> list[dict[str, Any]]:
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app.kubernetes.io/name": "qdrant"}},
+        }
+    ]

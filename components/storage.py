@@ -1,0 +1,112 @@
+"""Storage on the nodes' own NVMe: TopoLVM, one device class and one storage class a purpose.
+
+A volume group of each purpose must stand on the hosts before (`volume_group` names it); a volume is a logical volume
+in it, so its size is enforced and one tenant of the disk cannot fill another's.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pulumi
+
+from components.base import Chart, Component
+from components.base.network import Rule, names, policy, scrapes
+from rackwright.site.hosts import Host, Purpose
+
+PURPOSES: tuple[Purpose, ...] = ("models", "vectors", "database", "scratch")
+KEPT: frozenset[Purpose] = frozenset({"vectors", "database"})  # what lies there exists nowhere else
+SPARE_GB = 10  # left free in each volume group, for metadata and repairs
+METRICS_PORT = 8080
+
+
+def volume_group(purpose: Purpose) -> str:
+    """The LVM volume group that the drives of one purpose form on a host."""
+    return f"vg-{purpose}"
+
+
+def storage_class(purpose: Purpose) -> str:
+    """The storage class whose volumes lie on drives of one purpose."""
+    return f"nvme-{purpose}"
+
+
+def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
+    """What the chart is told for these hosts."""
+    groups = _by_purposes(hosts)
+    configurations = [_configuration(purposes, names) for purposes, names in groups.items()]
+    everywhere = [{"operator": "Exists"}]  # a taint keeps work off a node, not its disks
+    on_these = _on([name for names in groups.values() for name in names])
+    return {
+        "controller": {"replicaCount": min(2, len(hosts))},  # two never share a node
+        "lvmd": {**configurations[0], "additionalConfigs": configurations[1:]},
+        "node": {
+            "affinity": on_these,
+            "tolerations": everywhere,
+            "prometheus": {"podMonitor": {"enabled": True, "interval": f"{scrape_interval_s}s"}},
+        },
+        "snapshot": {"enabled": False},  # thick volumes have none, and the sidecar wants CRDs that are not there
+        "storageClasses": [_class(purpose) for purpose in PURPOSES if any(host.disk_gb(purpose) for host in hosts)],
+    }
+
+
+class Storage(Component):
+    """TopoLVM on every host that has drives for volumes."""
+
+    def __init__(
+        self,
+        name: str,
+        hosts: Sequence[Host],
+        *,
+        chart: Chart,
+        to_api: Rule,
+        scrape_interval_s: int,
+        monitors: pulumi.Resource,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(name, opts, pod_security="privileged")  # it creates volumes on the host
+        self.add(policy(name, ingress=[scrapes(METRICS_PORT)], egress=[names(), to_api]))
+        # Does not wait: a claim stays pending until the driver is there, and its pod is checked afterwards.
+        self.release(chart, values(hosts, scrape_interval_s), wait=False, after=[monitors])
+        classes = [each["name"] for each in values(hosts, scrape_interval_s)["storageClasses"]]
+        self.register_outputs({"storage_classes": classes})
+
+
+def _by_purposes(hosts: Iterable[Host]) -> dict[tuple[Purpose, ...], list[str]]:
+    """Host names by the purposes that their drives serve; hosts without such drives are left out."""
+    groups: dict[tuple[Purpose, ...], list[str]] = {}
+    for host in hosts:
+        purposes = tuple(purpose for purpose in PURPOSES if host.disk_gb(purpose))
+        if purposes:
+            groups.setdefault(purposes, []).append(host.name)
+    return groups
+
+
+def _configuration(purposes: Sequence[Purpose], hosts: Sequence[str]) -> dict[str, Any]:
+    classes = [
+        {
+            "name": purpose,
+            "volume-group": volume_group(purpose),
+            "default": purpose == purposes[-1],  # lvmd wants one; every storage class names its own all the same
+            "spare-gb": SPARE_GB,
+        }
+        for purpose in purposes
+    ]
+    return {"deviceClasses": classes, "affinity": _on(hosts), "tolerations": [{"operator": "Exists"}]}
+
+
+def _on(hosts: Sequence[str]) -> dict[str, Any]:
+    wanted = {"key": "kubernetes.io/hostname", "operator": "In", "values": sorted(hosts)}
+    terms = [{"matchExpressions": [wanted]}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def _class(purpose: Purpose) -> dict[str, Any]:
+    return {
+        "name": storage_class(purpose),
+        "storageClass": {
+            "fsType": "xfs",
+            "reclaimPolicy": "Retain" if purpose in KEPT else "Delete",
+            "volumeBindingMode": "WaitForFirstConsumer",  # the pod's node decides, since the disk is there
+            "allowVolumeExpansion": True,
+            "additionalParameters": {"topolvm.io/device-class": purpose},
+        },
+    }
