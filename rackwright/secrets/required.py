@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.errors import Refusal
-from rackwright.site.models import Hub
 from rackwright.site.site import Site
+from rackwright.site.sources import Hub
 
 ALPHABET = string.ascii_letters + string.digits  # safe in a header, a URL, a shell, YAML and a template alike
 RESERVED = frozenset(

@@ -3,13 +3,14 @@
 import math
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from rackwright.site.nearest import nearest
 from rackwright.site.settings import Settings
+from rackwright.site.shown import shown
 
 DATA = Path(__file__).parent / "data" / "architectures.yml"
 
@@ -48,12 +49,6 @@ class Architecture(Settings):
     )
     weights_gib: float | None = Field(default=None, gt=0, description="Size of the published weights, in GiB.")
 
-    @model_validator(mode="after")
-    def _heads_form_groups(self) -> Self:
-        if self.attention_heads % self.kv_heads:
-            raise ValueError(f"attention_heads {self.attention_heads} is not a multiple of kv_heads {self.kv_heads}")
-        return self
-
     def weights(self, precision: Precision) -> float:
         """Size of all weights in GiB; embedding and output stay in 16 bits whatever the precision."""
         if precision == self.native_precision and self.weights_gib is not None:
@@ -81,6 +76,6 @@ def architecture(name: str) -> Architecture:
     known = architectures()
     if name not in known:
         raise ValueError(
-            f"architecture {name!r} is not known; {nearest(name, known)} (or state its shape in its place)"
+            f"is {shown(name)}, a shape that is not known; {nearest(name, known)} (or state layers, heads and so on)"
         )
     return known[name]

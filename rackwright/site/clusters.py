@@ -1,10 +1,17 @@
 """One Kubernetes cluster a phase: k3s on the first server, kubeadm on the rack."""
 
 from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from rackwright.site.settings import Settings
+from rackwright.site.settings import Form, Settings
+
+HomePath = Annotated[
+    str,
+    StringConstraints(pattern=r"^(~/|/)[^\s].*$"),
+    Form("a path that begins with ~/ or /, the same from every folder"),
+]
 
 
 class Cluster(Settings):
@@ -13,7 +20,9 @@ class Cluster(Settings):
     api: IPv4Address = Field(
         description="The address of its API: the server's own in phase 1, a free virtual one in phase 2."
     )
-    kubeconfig: str = Field(description="The file that opens it, e.g. ~/.kube/lab-phase1; `~` is your home folder.")
+    kubeconfig: HomePath = Field(
+        description="The file that opens it, e.g. ~/.kube/lab-phase1; `~` is your home folder."
+    )
     pods: IPv4Network = Field(default=IPv4Network("10.42.0.0/16"), description="Addresses of pods.")
     services: IPv4Network = Field(default=IPv4Network("10.43.0.0/16"), description="Addresses of services.")
 

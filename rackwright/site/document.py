@@ -8,13 +8,15 @@ import yaml
 
 from rackwright.errors import Refusal
 from rackwright.site.faults import Place
+from rackwright.site.scalars import plain
+from rackwright.site.text_file import read_text
 
-LARGEST_BYTES = 4 * 2**20
 MOST_VALUES = 500_000
 DEEPEST = 40
+TEXT = (None, "!", "tag:yaml.org,2002:str")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Repeated:
     """A key that stands twice in one mapping."""
 
@@ -25,12 +27,14 @@ class Repeated:
 
 @dataclass
 class Document:
-    """What a file says: plain data, the line (from 1) of each place, and keys that stand twice."""
+    """What a file says: plain data, the line (from 1) of each place, keys that stand twice, what each alias repeats."""
 
     file: Path
-    data: Any
-    lines: dict[Place, int]
+    text: str
+    data: Any = None
+    lines: dict[Place, int] = field(default_factory=lambda: {(): 1})
     repeated: list[Repeated] = field(default_factory=list)
+    aliases: dict[Place, Place] = field(default_factory=dict)
 
     def line(self, place: Place) -> int:
         """The line of a place, or of the nearest place around it."""
@@ -38,160 +42,126 @@ class Document:
             place = place[:-1]
         return self.lines.get(place, 1)
 
+    def origin(self, place: Place) -> Place:
+        """Where a place is written out: inside an alias, that is below the anchor."""
+        for length in range(1, len(place) + 1):
+            anchor = self.aliases.get(place[:length])
+            if anchor is not None:
+                return self.origin((*anchor, *place[length:]))
+        return place
+
 
 def read(file: Path) -> Document:
     """Read a YAML file; raises Refusal where it cannot be read as one."""
-    text = _text(file)
+    document = Document(file, read_text(file))
     try:
-        return _Builder(file, text).document()
+        _Builder(document).build()
     except yaml.MarkedYAMLError as error:
-        raise Refusal(*_explain(file, error)) from None
+        raise Refusal(*_explain(document, error)) from None
     except yaml.YAMLError as error:
         raise Refusal(
             f"{file} is not YAML ({' '.join(str(error).split())}).", "Write it as plain UTF-8 text."
         ) from None
+    return document
 
 
-def _text(file: Path) -> str:
-    try:
-        size = file.stat().st_size
-        if size > LARGEST_BYTES:
-            raise Refusal(
-                f"{file} has {size / 2**20:.1f} MiB; a file of this kind has at most {LARGEST_BYTES // 2**20} MiB.",
-                "Look whether this is the right file.",
-            )
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise Refusal(f"{file} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from None
-    except OSError as error:
-        raise Refusal(
-            f"{file} cannot be read ({error.strerror}).", "Name the folder of a site, such as inventory/example."
-        ) from None
-
-
-def _explain(file: Path, error: yaml.MarkedYAMLError) -> tuple[str, str]:
+def _explain(document: Document, error: yaml.MarkedYAMLError) -> tuple[str, str]:
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark else 1
+    lines = document.text.splitlines()
+    words = lines[line - 1] if line <= len(lines) else ""
+    if "\t" in words[: len(words) - len(words.lstrip())]:
+        return f"{document.file}:{line}: a tab stands where YAML wants spaces.", "Indent with spaces."
     problem = error.problem or error.context or "it does not parse"
-    if "\\t" in problem or "'\t'" in problem or "tab" in problem:
-        return f"{file}:{line}: a tab stands where YAML wants spaces.", "Indent with spaces."
-    return f"{file}:{line}: not YAML: {problem}.", "Mend that line; the lines before it were read."
+    begun = error.context_mark.line + 1 if error.context_mark else line
+    where = f" in what begins in line {begun}" if begun != line else ""
+    return (
+        f"{document.file}:{line}: not YAML: {problem}{where}.",
+        "Look there for a missing colon, quote, bracket or indent.",
+    )
 
 
 class _Builder:
     """Builds data and lines in one pass over the parser's events: half the time of composing nodes first."""
 
-    def __init__(self, file: Path, text: str) -> None:
-        self.file = file
-        self.loader: Any = yaml.CSafeLoader(text)
-        self.resolver: Any = yaml.SafeLoader("")
-        self.lines: dict[Place, int] = {}
-        self.repeated: list[Repeated] = []
-        self.anchors: dict[str, tuple[Any, int]] = {}
+    def __init__(self, document: Document) -> None:
+        self.made = document
+        self.lines = document.lines
+        self.loader: Any = yaml.CSafeLoader(document.text)
+        self.next: Any = self.loader.get_event
+        self.anchors: dict[str, tuple[Any, int, Place]] = {}
         self.values = 0
 
-    def document(self) -> Document:
-        loader = self.loader
-        loader.get_event()
-        if isinstance(loader.peek_event(), yaml.StreamEndEvent):
-            return Document(self.file, None, {(): 1})
-        loader.get_event()
-        data = self.value(())
-        loader.get_event()
-        if not isinstance(loader.peek_event(), yaml.StreamEndEvent):
-            line = loader.peek_event().start_mark.line + 1
-            raise Refusal(f"{self.file}:{line}: a second document begins.", "Keep one document in one file.")
-        return Document(self.file, data, self.lines, self.repeated)
+    def build(self) -> None:
+        self.next()
+        if isinstance(self.loader.peek_event(), yaml.StreamEndEvent):
+            return
+        self.next()
+        self.made.data = self.value((), self.next())
+        self.next()
+        after: Any = self.loader.peek_event()
+        if not isinstance(after, yaml.StreamEndEvent):
+            raise self.refusal(after, "a second document begins.", "Keep one document in one file.")
 
-    def value(self, place: Place) -> Any:
-        event = self.loader.get_event()
-        self.lines.setdefault(place, event.start_mark.line + 1)
-        if isinstance(event, yaml.AliasEvent):
-            return self.alias(event)
-        self.count(1, event)
-        before = self.values
-        if len(place) > DEEPEST:
-            raise Refusal(
-                f"{self.file}:{event.start_mark.line + 1}: nested more than {DEEPEST} deep.", "Look at its brackets."
-            )
-        if event.anchor is not None:
-            self.anchors[event.anchor] = (None, -1)
-        data = self.collection_or_scalar(event, place)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = (data, self.values - before + 1)
-        return data
+    def refusal(self, event: Any, what: str, cure: str) -> Refusal:
+        return Refusal(f"{self.made.file}:{event.start_mark.line + 1}: {what}", cure)
 
-    def collection_or_scalar(self, event: Any, place: Place) -> Any:
-        if isinstance(event, yaml.MappingStartEvent):
-            return self.mapping(place)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self.sequence(place)
-        return self.scalar(event)
-
-    def alias(self, event: Any) -> Any:
-        line = event.start_mark.line + 1
-        data, size = self.anchors.get(event.anchor, (None, 0))
-        if size == 0:
-            raise Refusal(f"{self.file}:{line}: *{event.anchor} stands before any &{event.anchor}.", "Define it above.")
-        if size < 0:
-            raise Refusal(
-                f"{self.file}:{line}: *{event.anchor} stands inside &{event.anchor} itself, a loop.",
-                "Write the value out.",
-            )
-        self.count(size, event)
-        return data
-
-    def count(self, more: int, event: Any) -> None:
-        self.values += more
+    def value(self, place: Place, event: Any) -> Any:
+        kind = type(event)
+        self.values += 1
         if self.values > MOST_VALUES:
-            line = event.start_mark.line + 1
-            raise Refusal(
-                f"{self.file}:{line}: more than {MOST_VALUES} values.", "Look whether this is the right file."
-            )
+            raise self.refusal(event, f"more than {MOST_VALUES} values.", "Look whether this is the right file.")
+        if kind is yaml.AliasEvent:
+            return self.alias(place, event)
+        if event.tag is not None and (kind is not yaml.ScalarEvent or event.tag not in TEXT):
+            raise self.refusal(event, f"the tag {event.tag} is not allowed here.", "Write a plain value.")
+        if event.anchor is not None:
+            return self.anchored(place, event)
+        return self.collection_or_scalar(place, event)
+
+    def collection_or_scalar(self, place: Place, event: Any) -> Any:
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            return plain(event.value) if event.implicit[0] and event.tag is None else event.value
+        if len(place) > DEEPEST:
+            raise self.refusal(event, f"nested more than {DEEPEST} deep.", "Look at its brackets.")
+        return self.mapping(place) if kind is yaml.MappingStartEvent else self.sequence(place)
+
+    def anchored(self, place: Place, event: Any) -> Any:
+        before = self.values
+        self.anchors[event.anchor] = (None, -1, place)
+        data = self.collection_or_scalar(place, event)
+        self.anchors[event.anchor] = (data, self.values - before + 1, place)
+        return data
+
+    def alias(self, place: Place, event: Any) -> Any:
+        name = event.anchor
+        data, size, anchor = self.anchors.get(name, (None, 0, ()))
+        if size == 0:
+            raise self.refusal(event, f"*{name} stands before any &{name}.", "Define it above.")
+        if size < 0:
+            raise self.refusal(event, f"*{name} stands inside &{name} itself, a loop.", "Write the value out.")
+        self.values += size - 1
+        self.made.aliases[place] = anchor
+        return data
 
     def sequence(self, place: Place) -> list[Any]:
         items: list[Any] = []
-        while not isinstance(self.loader.peek_event(), yaml.SequenceEndEvent):
-            items.append(self.value((*place, len(items))))
-        self.loader.get_event()
+        while type(event := self.next()) is not yaml.SequenceEndEvent:
+            inner = (*place, len(items))
+            self.lines[inner] = event.start_mark.line + 1
+            items.append(self.value(inner, event))
         return items
 
-    def mapping(self, place: Place) -> dict[Any, Any]:
-        data: dict[Any, Any] = {}
-        while not isinstance(self.loader.peek_event(), yaml.MappingEndEvent):
-            event = self.loader.peek_event()
+    def mapping(self, place: Place) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        while type(event := self.next()) is not yaml.MappingEndEvent:
             line = event.start_mark.line + 1
-            if not isinstance(event, yaml.ScalarEvent):
-                raise Refusal(f"{self.file}:{line}: a key must be a word.", "Write `key: value`.")
-            self.loader.get_event()
-            key = self.scalar(event)
-            inner = (*place, key)
-            if key in data:
-                self.repeated.append(Repeated(inner, line, self.lines[inner]))
+            if type(event) is not yaml.ScalarEvent:
+                raise self.refusal(event, "a key must be a word.", "Write `key: value`.")
+            inner = (*place, event.value)
+            if event.value in data:
+                self.made.repeated.append(Repeated(inner, line, self.lines[inner]))
             self.lines[inner] = line
-            data[key] = self.value(inner)
-        self.loader.get_event()
+            data[event.value] = self.value(inner, self.next())
         return data
-
-    def scalar(self, event: Any) -> Any:
-        if event.tag is not None or not event.implicit[0]:
-            if event.tag not in (None, "!", "tag:yaml.org,2002:str"):
-                line = event.start_mark.line + 1
-                raise Refusal(f"{self.file}:{line}: the tag {event.tag} is not allowed here.", "Write a plain value.")
-            return event.value
-        tag = self.resolver.resolve(yaml.ScalarNode, event.value, event.implicit)
-        if tag == "tag:yaml.org,2002:str":
-            return event.value
-        return self.typed(tag, event)
-
-    def typed(self, tag: str, event: Any) -> Any:
-        node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark)
-        if tag not in _PLAIN:
-            return event.value
-        try:
-            return self.resolver.construct_object(node)
-        except ValueError:
-            return event.value
-
-
-_PLAIN = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("null", "bool", "int", "float"))

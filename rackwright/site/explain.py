@@ -1,69 +1,123 @@
 """Says a validation error of the library in the words of the file."""
 
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from rackwright.site.faults import Place
-from rackwright.site.nearest import nearest
+from rackwright.site.nearest import listed, nearest
+from rackwright.site.shape import description, form, homes, keys, meant_key, words
+from rackwright.site.shown import HIDDEN, shown
+from rackwright.site.sources import KINDS
+
+REFERENCES = frozenset({"key", "token"})  # what stands there by mistake may be the secret itself: never repeat it
+LIMITS = {
+    "greater_than_equal": ("but the least is", "ge"),
+    "greater_than": ("and it must be more than", "gt"),
+    "less_than_equal": ("but the most is", "le"),
+    "less_than": ("and it must be less than", "lt"),
+}
+WANTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "finite": "a number",
+    "bool": "true or false",
+    "string": "a text",
+    "literal": "one of the known words",
+    "ip_v4_address": "an IPv4 address such as 10.20.0.11",
+    "ip_v4_network": "an IPv4 network such as 10.20.0.0/24",
+}
 
 
 def explain(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[str, str]:
     """What is wrong, and the cure."""
+    found = error["input"]
     match error["type"]:
         case "missing":
-            return "is required and missing", f"add `{place[-1]}:` ({_description(kind, place)})"
+            return "is required and missing", f"add `{place[-1]}:` ({description(kind, place)})"
         case "extra_forbidden":
-            known = _keys(kind, place[:-1])
-            return "is not a known key", nearest(str(place[-1]), known)
+            return "is not a known key", _meant_key(kind, place)
         case "value_error":
             what, _, cure = str(error["ctx"]["error"]).partition("; ")
             return what, cure or "write another value"
+        case "source":
+            return _sources(found, place)
+        case "literal_error":
+            return f"{_kind_of(found, place)}, which is not known", nearest(str(found), words(kind, place))
+    limit = _limit(error)
+    return (limit, _cure(kind, place)) if limit else _wrong_kind(kind, error, place)
+
+
+def _sources(found: Any, place: Place) -> tuple[str, str]:
+    named = [each for each in KINDS if isinstance(found, dict) and each in found]
+    what = f"names {' and '.join(named)}" if named else f"{_kind_of(found, place)}, which names no source"
+    return what, f"write exactly one of {', '.join(KINDS)}"
+
+
+def _limit(error: ErrorDetails) -> str | None:
+    context = error.get("ctx", {})
+    if error["type"] in LIMITS:
+        side, name = LIMITS[error["type"]]
+        return f"is {shown(error['input'])}, {side} {context[name]}"
+    if error["type"] == "too_short":
+        return f"has {context['actual_length']} items, and at least {context['min_length']} are wanted"
+    if error["type"] == "too_long":
+        return f"has {context['actual_length'] or 'more'} items, and at most {context['max_length']} are wanted"
+    return None
+
+
+def _wrong_kind(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[str, str]:
+    found, cure = error["input"], _cure(kind, place)
+    what = ", which is not allowed"
+    match error["type"]:
         case "model_type" | "dict_type" | "model_attributes_type":
-            return f"is {_kind_of(error['input'])}, not a block of keys", f"keys: {', '.join(_keys(kind, place))}"
+            what, cure = ", not a block of keys", f"keys: {listed(keys(kind, place))}"
         case "tuple_type" | "list_type":
-            return f"is {_kind_of(error['input'])}, not a list", "begin each item with a hyphen"
-    message = error["msg"][0].lower() + error["msg"][1:]
-    return f"{message}, but is {_shown(error['input'])}", _description(kind, place) or "write another value"
+            what, cure = ", not a list", "begin each item with a hyphen"
+        case "string_pattern_mismatch" | "string_too_long" | "string_too_short":
+            what, cure = ", which has not the right form", _form(kind, place)
+        case "string_type" if isinstance(found, (int, float)):
+            what, cure = ", not a text", f"put it in quotes ({cure})"
+        case "int_from_float":
+            what, cure = ", which has a fraction", f"write a whole number ({cure})"
+        case "ip_v4_network" if isinstance(found, str):
+            what, cure = ", which is no network", _network_cure(found)
+        case known if family := next((name for name in WANTED if known.startswith(name)), None):
+            what = f", not {WANTED[family]}"
+    return _kind_of(found, place) + what, cure
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _network_cure(found: str) -> str:
+    from ipaddress import IPv4Network  # noqa: PLC0415 - only a faulty file needs it
+
+    try:
+        return f"did you mean {IPv4Network(found, strict=False)}? (the part after the mask must be zero)"
+    except ValueError:
+        return f"write {WANTED['ip_v4_network']}"
 
 
-def _kind_of(value: Any) -> str:
-    names = {dict: "a block of keys", list: "a list", str: f"the text {_shown(value)}", type(None): "empty"}
-    return names.get(type(value), _shown(value))
+def _meant_key(kind: type[BaseModel], place: Place) -> str:
+    if place[-1] == "<<":
+        return "merging is not read here; write the keys out, or repeat a whole value by its anchor (nics: *nics)"
+    meant = meant_key(kind, place)
+    if meant:
+        return f"did you mean {meant}?"
+    elsewhere = homes(kind).get(str(place[-1]))
+    return f"it belongs to {' or '.join(elsewhere)}" if elsewhere else f"known: {listed(keys(kind, place[:-1]))}"
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for argument in get_args(annotation) for model in _models(argument)]
+def _cure(kind: type[BaseModel], place: Place) -> str:
+    return description(kind, place) or "write another value"
 
 
-def _at(kind: type[BaseModel], place: Place) -> list[type[BaseModel]]:
-    models = [kind]
-    for step in place:
-        if isinstance(step, str):
-            models = [
-                inner
-                for model in models
-                if step in model.model_fields
-                for inner in _models(model.model_fields[step].annotation)
-            ]
-    return models
+def _form(kind: type[BaseModel], place: Place) -> str:
+    wanted = form(kind, place)
+    return f"write {wanted}" if wanted else _cure(kind, place)
 
 
-def _keys(kind: type[BaseModel], place: Place) -> list[str]:
-    return [key for model in _at(kind, place) for key in model.model_fields]
-
-
-def _description(kind: type[BaseModel], place: Place) -> str:
-    names = [step for step in place if isinstance(step, str)]
-    if not names:
-        return ""
-    fields = (model.model_fields.get(names[-1]) for model in _at(kind, tuple(names[:-1])))
-    return next((info.description.rstrip(".") for info in fields if info and info.description), "")
+def _kind_of(value: Any, place: Place) -> str:
+    if REFERENCES & set(place[-1:]):
+        return f"is {HIDDEN}"
+    names = {dict: "is a block of keys", list: "is a list", type(None): "is empty"}
+    return names.get(type(value), f"is {shown(value)}")

@@ -1,19 +1,26 @@
 """The one door that tenants come in by."""
 
 from ipaddress import IPv4Address
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from rackwright.site.settings import Settings
+from rackwright.site.settings import Form, Settings
+
+HostName = Annotated[
+    str,
+    StringConstraints(
+        max_length=253,
+        pattern=r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$",
+    ),
+    Form("a name with at least one dot, in lower case and without scheme and port"),
+]
 
 
 class Gateway(Settings):
     """TLS, API keys and limits, in front of every served model."""
 
-    host: str = Field(
-        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$",
-        description="The name that tenants call, e.g. llm.lab.internal; the certificate bears it.",
-    )
+    host: HostName = Field(description="The name that tenants call, e.g. llm.lab.internal; the certificate bears it.")
     address: IPv4Address | None = Field(
         default=None, description="The address that it answers at; absent: the first node's."
     )

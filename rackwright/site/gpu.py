@@ -1,8 +1,8 @@
 """How GPUs are driven and shared on every GPU host of the site."""
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from rackwright.site.settings import Settings
 
@@ -26,12 +26,3 @@ class Gpu(Settings):
         description="How MIG slices are offered: single as nvidia.com/gpu, mixed under names of their own.",
     )
     time_slices: int = Field(default=1, ge=1, le=16, description="How many pods may share one GPU in turns; 1: none.")
-
-    @model_validator(mode="after")
-    def _shared_in_one_way(self) -> Self:
-        if self.mig_strategy != "none" and self.time_slices > 1:
-            raise ValueError(
-                f"mig_strategy {self.mig_strategy} and time_slices {self.time_slices} would share GPUs twice over; "
-                "set mig_strategy: none or time_slices: 1"
-            )
-        return self

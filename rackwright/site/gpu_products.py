@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from rackwright.site.nearest import nearest
+from rackwright.site.shown import shown
 
 DATA = Path(__file__).parent / "data" / "gpus.yml"
 
@@ -24,11 +25,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class GpuProduct:
-    """A product, with its sizes by GB as sold."""
+    """A product: its family, links, the flavours of kernel module that drive it, and its sizes by GB as sold."""
 
     name: str
     family: str
     links: tuple[str, ...]
+    flavours: tuple[str, ...]
     variants: dict[int, Variant]
 
     @property
@@ -51,6 +53,7 @@ def gpu_products() -> dict[str, GpuProduct]:
             name=name,
             family=product["family"],
             links=tuple(product["links"]),
+            flavours=tuple(product["flavours"]),
             variants={size: Variant(**variant) for size, variant in product["variants"].items()},
         )
         for name, product in raw.items()
@@ -61,5 +64,5 @@ def gpu_product(name: str) -> GpuProduct:
     """One product by its name; ValueError names the nearest known one."""
     products = gpu_products()
     if name not in products:
-        raise ValueError(f"GPU product {name!r} is not known; {nearest(name, products)}")
+        raise ValueError(f"is {shown(name)}, a GPU product that is not known; {nearest(name, products)}")
     return products[name]

@@ -2,42 +2,52 @@
 
 import re
 from ipaddress import IPv4Address
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
-from rackwright.site.gpu_products import GpuProduct, gpu_product
+from rackwright.site.gpu_products import GpuProduct, Variant, gpu_product
 from rackwright.site.operating_system import OperatingSystem
-from rackwright.site.settings import Name, Settings
+from rackwright.site.settings import Form, Name, Settings
+from rackwright.site.unknown import NotKnown
 
 Phase = Literal[1, 2]
 Role = Literal["inference", "training", "agents", "control"]
 NetworkName = Literal["nodes", "storage"]
 Purpose = Literal["system", "models", "vectors", "database", "scratch"]
 
-STABLE_DISK_NAME = re.compile(r"^/dev/disk/by-id/[A-Za-z0-9._:+-]+$")
-EXCLUSIVE_ROLES: tuple[tuple[Role, Role, str], ...] = (
-    ("inference", "training", "training would take the GPUs that requests wait for"),
-    ("inference", "agents", "tool execution is kept off the inference nodes"),
-    ("training", "agents", "tool execution would run beside data that models are trained on"),
-    ("control", "agents", "tool execution would run beside the cluster's own secrets"),
-)
+STABLE_DISK_NAME = re.compile(r"^/dev/disk/by-id/[A-Za-z0-9][A-Za-z0-9._:+-]*$")
+NO_DRIVE = re.compile(r"^/dev/disk/by-id/(dm|lvm|md)-|-part[0-9]+$")
 
-MacAddress = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", to_lower=True)]
-PciPath = Annotated[str, StringConstraints(pattern=r"^pci-[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7][A-Za-z0-9:.-]*$")]
-InterfaceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.-]{0,14}$")]
+MacAddress = Annotated[
+    str,
+    StringConstraints(pattern=r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$", to_lower=True),
+    Form("six pairs of hexadecimal digits joined by colons, in quotes"),
+]
+PciPath = Annotated[
+    str,
+    StringConstraints(pattern=r"^pci-[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7][A-Za-z0-9:.-]*$"),
+    Form("ID_PATH of `udevadm info /sys/class/net/<port>`, such as pci-0000:41:00.0"),
+]
+InterfaceName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z][a-z0-9_.-]{0,14}$"),
+    Form("at most 15 lower-case letters, digits, dots, hyphens and underscores, beginning with a letter"),
+]
 
 
 def _stable_disk_name(path: str) -> str:
     if not STABLE_DISK_NAME.match(path):
         raise ValueError(
-            f"{path!r} can name another disk after a reboot; write the disk's name below /dev/disk/by-id "
+            f"is {path!r}, which can name another disk after a reboot; write the disk's name below /dev/disk/by-id "
             "(ls -l /dev/disk/by-id shows them)"
         )
+    if NO_DRIVE.search(path):
+        raise ValueError(f"is {path!r}, which is a part of a drive or lies over several; name the drive itself")
     return path
 
 
-DiskPath = Annotated[str, AfterValidator(_stable_disk_name)]
+DiskPath = Annotated[str, AfterValidator(_stable_disk_name), Form("a name below /dev/disk/by-id")]
 
 
 class Gpus(Settings):
@@ -52,35 +62,17 @@ class Gpus(Settings):
         description="The MIG layout of every GPU, e.g. all-1g.10gb; absent: whole GPUs.",
     )
 
-    @model_validator(mode="after")
-    def _product_has_these_properties(self) -> Self:
-        product = self.known
-        if self.memory_gb not in product.memory_gb:
-            sizes = " or ".join(str(size) for size in product.memory_gb)
-            raise ValueError(f"memory_gb {self.memory_gb} does not exist for {self.product}; it is sold with {sizes}")
-        if self.link not in product.links:
-            links = " or ".join(product.links)
-            raise ValueError(f"link {self.link} does not exist for {self.product}; write {links}")
-        if self.count > 1 and self.link == "nvlink" and self.count % 2:
-            raise ValueError(
-                f"count {self.count} cannot be joined by NVLink bridges, which join pairs; write link: pcie"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _mig_layout_exists(self) -> Self:
-        layouts = self.known.mig_layouts(self.memory_gb)
-        if self.mig is not None and self.mig not in layouts:
-            known = ", ".join(layouts) if layouts else "none, so leave the key out"
-            raise ValueError(
-                f"mig {self.mig} does not exist for {self.product} with {self.memory_gb} GB; known: {known}"
-            )
-        return self
-
     @property
     def known(self) -> GpuProduct:
         """What is known of this product, whichever site it stands in."""
         return gpu_product(self.product)
+
+    @property
+    def variant(self) -> Variant:
+        """What is known of the product in this memory size; a size that does not exist is refused by a rule."""
+        if self.memory_gb not in self.known.variants:
+            raise NotKnown
+        return self.known.variants[self.memory_gb]
 
     @field_validator("product")
     @classmethod
@@ -103,12 +95,6 @@ class Nic(Settings):
     network: NetworkName | None = Field(
         default=None, description="The network that it carries untagged; absent in a bond."
     )
-
-    @model_validator(mode="after")
-    def _found_in_one_way(self) -> Self:
-        if (self.mac is None) == (self.path is None):
-            raise ValueError(f"{self.name} must be found either by mac or by path; write one of the two")
-        return self
 
 
 class Bond(Settings):
@@ -163,18 +149,8 @@ class Host(Settings):
     def _each_once(cls, values: tuple[str | int, ...]) -> tuple[str | int, ...]:
         for value in values:
             if values.count(value) > 1:
-                raise ValueError(f"{value} stands twice; write it once")
+                raise ValueError(f"holds {value} twice; write it once")
         return values
-
-    @field_validator("roles")
-    @classmethod
-    def _roles_go_together(cls, roles: tuple[Role, ...]) -> tuple[Role, ...]:
-        for one, other, reason in EXCLUSIVE_ROLES:
-            if one in roles and other in roles:
-                raise ValueError(
-                    f"roles {one} and {other} exclude each other ({reason}); give one of them to another host"
-                )
-        return roles
 
     @property
     def gpu_count(self) -> int:

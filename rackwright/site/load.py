@@ -1,18 +1,18 @@
-"""From a file to a site: every fault in one run, each with its line, its place and its cure."""
+"""From a site's file to the site."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel
 
+from rackwright.errors import Refusal
 from rackwright.site.catalog import Catalog
-from rackwright.site.document import Document, read
-from rackwright.site.explain import explain
-from rackwright.site.faults import Fault, Place, SiteRefused, spell
-from rackwright.site.rules import Broken, broken
-from rackwright.site.salvage import Salvaged, place_of, salvage
+from rackwright.site.check import check
+from rackwright.site.document import read
+from rackwright.site.faults import SiteRefused
+from rackwright.site.judge import Broken
+from rackwright.site.rules import broken
 
 ModelType = TypeVar("ModelType", bound=BaseModel)
 FILE_NAME = "site.yml"
@@ -20,41 +20,18 @@ FILE_NAME = "site.yml"
 
 def load(kind: type[ModelType], path: Path) -> ModelType:
     """Read, validate and check a site; raises SiteRefused with all faults, Refusal where the file cannot be read."""
-    document = read(path / FILE_NAME if path.is_dir() else path)
-    faults = list(_repeated_keys(document))
-    blocks: dict[str, Any]
+    document = read(site_file(path))
+    catalog = Catalog.load()
+
+    def judges(site: ModelType) -> Iterator[Broken]:
+        return broken({name: getattr(site, name) for name in kind.model_fields} | {"site": site, "catalog": catalog})
+
+    return check(kind, document, judges, SiteRefused)
+
+
+def site_file(path: Path) -> Path:
+    """The file that a site's folder or file name means."""
     try:
-        site = kind.model_validate(document.data)
-    except ValidationError as error:
-        faults += (_shape_fault(kind, document, each) for each in error.errors(include_url=False))
-        salvaged = salvage(kind, document.data)
-        blocks = salvaged.blocks
-    else:
-        salvaged = Salvaged()
-        blocks = {name: getattr(site, name) for name in kind.model_fields}
-    found = broken(blocks | {"catalog": Catalog.load()})
-    faults += (_rule_fault(document, each) for each in found if not salvaged.touches(each.place))
-    if faults:
-        raise SiteRefused(document.file, faults)
-    return site
-
-
-def _repeated_keys(document: Document) -> Iterator[Fault]:
-    for each in document.repeated:
-        yield Fault(
-            str(document.file),
-            each.line,
-            spell(each.place),
-            f"stands a second time (first in line {each.first_line})",
-            "keep one of the two",
-        )
-
-
-def _shape_fault(kind: type[BaseModel], document: Document, error: ErrorDetails) -> Fault:
-    place: Place = place_of(error, document.data)
-    what, cure = explain(kind, error, place)
-    return Fault(str(document.file), document.line(place), spell(place), what, cure)
-
-
-def _rule_fault(document: Document, found: Broken) -> Fault:
-    return Fault(str(document.file), document.line(found.place), spell(found.place), found.what, found.cure)
+        return path / FILE_NAME if path.is_dir() else path
+    except OSError as error:
+        raise Refusal(f"{path} cannot be read ({error.strerror}).", "Look at its permissions and its name.") from None

@@ -1,5 +1,6 @@
 """What is left of a GPU for the KV cache, as vLLM reckons it."""
 
+from rackwright.site.gpu_resources import device_gib
 from rackwright.site.hosts import Gpus
 from rackwright.site.models import Model
 
@@ -10,7 +11,7 @@ NON_TORCH_PARALLEL_GIB = 2.1  # two GPUs and more: NCCL's buffers, measured
 
 def kv_pool_gib(model: Model, gpus: Gpus) -> float:
     """GiB of one GPU that are left for the KV cache; negative where the weights alone do not fit."""
-    usable = gpus.known.variants[gpus.memory_gb].usable_gib
+    usable = device_gib(gpus, model.mig_profile)
     non_torch = NON_TORCH_GIB if model.gpus == 1 else NON_TORCH_PARALLEL_GIB
     return usable * model.memory_fraction - model.weights_gib / model.gpus - ACTIVATION_GIB - non_torch
 

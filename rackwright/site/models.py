@@ -1,103 +1,25 @@
 """Served models: where their weights come from and how vLLM is to run them."""
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, StringConstraints, Tag, field_validator, model_validator
+from pydantic import Discriminator, Field, StringConstraints, Tag, field_validator
 
 from rackwright.site.architectures import Architecture, Precision, architecture
-from rackwright.site.settings import Identifier, Name, Settings
+from rackwright.site.serving import Lora, Serving
+from rackwright.site.settings import Form, Name, Settings
+from rackwright.site.sources import Source, tag
 
-HubName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$")]
-
-
-class Hub(Settings):
-    """A repository of the Hugging Face hub."""
-
-    hub: HubName = Field(description="Its name, owner/model.")
-    revision: str = Field(min_length=1, description="A commit, so that every replica serves the same weights.")
-    token: Identifier | None = Field(
-        default=None, description="The name of the access token in the vault, for a gated model."
-    )
-
-
-class S3(Settings):
-    """A prefix in the site's object storage."""
-
-    s3: Annotated[str, StringConstraints(pattern=r"^[^/\s][^\s]*$")] = Field(description="The prefix below the bucket.")
-
-
-class Nfs(Settings):
-    """A folder on an NFS server."""
-
-    nfs: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+:/[^\s]*$")] = Field(
-        description="server:/export/folder"
-    )
-
-
-class Local(Settings):
-    """A folder that already lies on the server's models drive."""
-
-    local: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")] = Field(
-        description="The folder, relative to the root of the model's volume."
-    )
-
-
-def _kind_of_source(source: Any) -> str | None:
-    kinds = {"hub", "s3", "nfs", "local"}
-    if isinstance(source, dict):
-        return next((kind for kind in kinds if kind in source), None)
-    return type(source).__name__.lower()
-
-
-Source = Annotated[
-    Annotated[Hub, Tag("hub")] | Annotated[S3, Tag("s3")] | Annotated[Nfs, Tag("nfs")] | Annotated[Local, Tag("local")],
-    Discriminator(
-        _kind_of_source,
-        custom_error_type="source",
-        custom_error_message="names no source; write one of hub, s3, nfs or local",
-    ),
-]
+MigProfile = Annotated[str, StringConstraints(pattern=r"^[1-9]g\.[1-9][0-9]*gb$"), Form("such as 1g.10gb")]
 
 
 def _kind_of_shape(shape: Any) -> str:
-    return "name" if isinstance(shape, str) else "shape"
+    return tag("name" if isinstance(shape, str) else "shape")
 
 
-Shape = Annotated[Annotated[str, Tag("name")] | Annotated[Architecture, Tag("shape")], Discriminator(_kind_of_shape)]
-
-
-class Adapter(Settings):
-    """A LoRA adapter that is served beside the model, under its own name."""
-
-    name: Name = Field(description="The model name that calls it.")
-    hub: HubName = Field(description="Its repository on the hub.")
-    revision: str = Field(min_length=1, description="A commit.")
-
-
-class Lora(Settings):
-    """LoRA adapters of one model."""
-
-    adapters: tuple[Adapter, ...] = Field(min_length=1, description="The adapters.")
-    rank: Literal[8, 16, 32, 64, 128, 256] = Field(default=16, description="The highest rank of any of them.")
-
-
-class Disaggregation(Settings):
-    """Prefill and decode on servers of their own."""
-
-    prefill: int = Field(ge=1, description="Prefill replicas.")
-    decode: int = Field(ge=1, description="Decode replicas.")
-
-
-class Serving(Settings):
-    """How a model runs in one phase."""
-
-    replicas: int = Field(ge=0, le=256, description="Servers of the model; 0 takes it out of the phase.")
-    priority: bool = Field(
-        default=False, description="Priority scheduling in the engine; off: first come, first served."
-    )
-    through: Literal["llm_d", "kserve"] = Field(default="llm_d", description="Who owns its objects in phase 2.")
-    disaggregation: Disaggregation | None = Field(default=None, description="Prefill and decode apart; phase 2 only.")
+Shape = Annotated[
+    Annotated[str, Tag(tag("name"))] | Annotated[Architecture, Tag(tag("shape"))], Discriminator(_kind_of_shape)
+]
 
 
 class Model(Settings):
@@ -120,6 +42,9 @@ class Model(Settings):
     shared_memory_gib: int | None = Field(
         default=None, ge=1, description="Shared memory; absent: 2 GiB and 1 more for each further GPU."
     )
+    mig_profile: MigProfile | None = Field(
+        default=None, description="The MIG slice that a replica takes; with mig_strategy: mixed alone."
+    )
     tool_call_parser: str | None = Field(default=None, description="vLLM's parser of tool calls, e.g. hermes.")
     reasoning_parser: str | None = Field(default=None, description="vLLM's parser of reasoning, e.g. qwen3.")
     lora: Lora | None = Field(default=None, description="LoRA adapters.")
@@ -132,27 +57,6 @@ class Model(Settings):
         if isinstance(shape, str):
             architecture(shape)
         return shape
-
-    @model_validator(mode="after")
-    def _parallelism_is_legal(self) -> Self:
-        heads, layers = self.shape.attention_heads, self.shape.layers
-        if heads % self.tensor_parallel:
-            legal = ", ".join(str(n) for n in range(1, 17) if heads % n == 0)
-            raise ValueError(
-                f"tensor_parallel {self.tensor_parallel} does not divide {heads} attention heads; write one of {legal}"
-            )
-        if self.pipeline_parallel > layers:
-            raise ValueError(f"pipeline_parallel {self.pipeline_parallel} is more than the model's {layers} layers")
-        return self
-
-    @model_validator(mode="after")
-    def _context_is_possible(self) -> Self:
-        if self.context_length > self.shape.context_length:
-            raise ValueError(
-                f"context_length {self.context_length} is beyond the {self.shape.context_length} tokens the model knows; "
-                f"write at most {self.shape.context_length}"
-            )
-        return self
 
     @property
     def shape(self) -> Architecture:
@@ -168,6 +72,16 @@ class Model(Settings):
     def shm_gib(self) -> int:
         """Size of /dev/shm, in GiB: 64 MB, the default of a container, crashes NCCL with more than one GPU."""
         return self.shared_memory_gib or 1 + self.gpus
+
+    @property
+    def memory_gib(self) -> int:
+        """Memory of one replica's pod in GiB: shared memory, each worker's CUDA context and buffers, the server."""
+        return self.shm_gib + 6 * self.gpus + 4
+
+    @property
+    def cores(self) -> int:
+        """Processor threads of one replica's pod: one for each worker, the engine's core and the server."""
+        return self.gpus + 2
 
     @property
     def weights_gib(self) -> float:

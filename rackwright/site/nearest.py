@@ -3,9 +3,24 @@
 import difflib
 from collections.abc import Iterable
 
+MOST_SHOWN = 16
+
+
+def match(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is near enough to be meant, if there is one."""
+    found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A cure for an unknown word: the nearest known one, else all of them."""
     candidates = list(known)
-    match = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
-    return f"did you mean {match[0]}?" if match else f"known: {', '.join(candidates)}"
+    meant = match(word, candidates)
+    return f"did you mean {meant}?" if meant else f"known: {listed(candidates)}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words in one line, the first of them where they are many."""
+    candidates = list(words)
+    more = f" and {len(candidates) - MOST_SHOWN} more" if len(candidates) > MOST_SHOWN else ""
+    return ", ".join(candidates[:MOST_SHOWN]) + more

@@ -4,7 +4,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from pydantic import Field
 
-from rackwright.site.settings import Settings
+from rackwright.site.settings import Server, Settings
 
 
 class Network(Settings):
@@ -27,6 +27,6 @@ class Networks(Settings):
     name_servers: tuple[IPv4Address, ...] = Field(
         default=(), max_length=3, description="Resolvers; empty: the hosts keep theirs."
     )
-    time_servers: tuple[str, ...] = Field(
+    time_servers: tuple[Server, ...] = Field(
         min_length=1, description="NTP servers; certificates and tokens need one time."
     )

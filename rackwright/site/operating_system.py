@@ -1,8 +1,8 @@
 """Systems that Rackwright provisions."""
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from rackwright.site.settings import Settings
 
@@ -19,12 +19,3 @@ class OperatingSystem(Settings):
 
     name: Literal["ubuntu", "debian", "rocky", "rhel"] = Field(description="The distribution.")
     release: str = Field(description='The release, quoted: "24.04", "13", "9".')
-
-    @model_validator(mode="after")
-    def _is_supported(self) -> Self:
-        supported = SUPPORTED[self.name]
-        if self.release not in supported:
-            raise ValueError(
-                f"{self.name} {self.release} is not supported; supported: {self.name} {', '.join(supported)}"
-            )
-        return self

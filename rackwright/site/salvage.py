@@ -1,27 +1,18 @@
-"""Goes on after a fault: leaves out what does not validate, so that rules can judge the rest in the same run."""
+"""Goes on after a fault: makes what can be made of a document, so that rules judge the rest in the same run."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from rackwright.site.faults import Place
+from rackwright.site.unknown import UNKNOWN
 
-MOST_ROUNDS = 12
-
-
-@dataclass
-class Salvaged:
-    """Blocks that are sound once `left_out` is gone; a block that lost a whole item of a list is not among them."""
-
-    blocks: dict[str, Any] = field(default_factory=dict)
-    left_out: set[Place] = field(default_factory=set)
-
-    def touches(self, place: Place) -> bool:
-        """True where a place stands in the same mapping as something that was left out, or inside it."""
-        return any(place[: len(gone) - 1] == gone[:-1] for gone in self.left_out if len(gone) > 1)
+_Wrong = dict[str | int, "_Wrong"]  # what is wrong below a place, by step; empty: the place itself is wrong
+_NOTHING = object()
 
 
 def place_of(error: ErrorDetails, data: Any) -> Place:
@@ -29,67 +20,92 @@ def place_of(error: ErrorDetails, data: Any) -> Place:
     place: list[str | int] = []
     for step in error["loc"]:
         inside = _inside(data, step)
-        if inside is _NOTHING and (
-            not isinstance(data, dict) or error["type"] != "missing" or step != error["loc"][-1]
-        ):
-            continue
+        if inside is _NOTHING:
+            is_missing = error["type"] == "missing" and step == error["loc"][-1] and isinstance(data, dict)
+            if not is_missing:
+                continue
         place.append(step)
         data = inside
     return tuple(place)
 
 
-def salvage(kind: type[BaseModel], data: Any) -> Salvaged:
-    """Sound blocks of a document whose top-level model is `kind`."""
-    salvaged = Salvaged()
-    if not isinstance(data, Mapping):
-        return salvaged
-    for name, info in kind.model_fields.items():
-        adapter = _one_field(kind, name)
-        if name not in data:
-            if not info.is_required():
-                salvaged.blocks[name] = info.get_default(call_default_factory=True)
-            continue
-        _salvage_block(adapter, name, data[name], salvaged)
-    return salvaged
+def salvage(kind: type[BaseModel], data: Any, wrong: Iterable[Place]) -> Any:
+    """A document's model in which every wrong place is UNKNOWN and everything else is what the document says."""
+    tree: _Wrong = {}
+    for place in wrong:
+        _plant(tree, place)
+    return _model(kind, data if isinstance(data, dict) else {}, tree)
 
 
-def _one_field(kind: type[BaseModel], name: str) -> type[BaseModel]:
-    from pydantic import create_model  # noqa: PLC0415 - only a faulty file needs it
+def holds(data: Any, place: Place) -> bool:
+    """True where a document says something at a place."""
+    for step in place:
+        data = _inside(data, step)
+    return data is not _NOTHING
 
-    info = kind.model_fields[name]
-    return create_model(f"{kind.__name__}_{name}", **{name: (info.annotation, info)})  # type: ignore[call-overload, no-any-return] # fields are data here
 
-
-def _salvage_block(adapter: type[BaseModel], name: str, data: Any, salvaged: Salvaged) -> None:
-    holder = {name: _copy(data)}
-    for _ in range(MOST_ROUNDS):
-        try:
-            salvaged.blocks[name] = getattr(adapter.model_validate(holder), name)
-        except ValidationError as error:
-            if not _leave_out(holder, (place_of(each, holder) for each in error.errors(include_url=False)), salvaged):
-                return
-        else:
+def _plant(tree: _Wrong, place: Place) -> None:
+    for step in place[:-1]:
+        if step in tree and not tree[step]:
             return
+        tree = tree.setdefault(step, {})
+    if place:
+        tree[place[-1]] = {}
 
 
-def _leave_out(holder: dict[str, Any], places: Iterable[Place], salvaged: Salvaged) -> bool:
-    for place in sorted(set(places), key=len, reverse=True):
-        gone = place if _inside_at(holder, place) is not _NOTHING else place[:-1]
-        parent = _inside_at(holder, gone[:-1])
-        if len(gone) < 2 or not isinstance(parent, dict):
-            return False
-        parent.pop(gone[-1], None)
-        salvaged.left_out.add(gone)
-    return True
+def _model(kind: type[BaseModel], data: Mapping[str, Any], wrong: _Wrong) -> BaseModel:
+    values: dict[str, Any] = {}
+    for name, info in kind.model_fields.items():
+        if name in data and name not in wrong:
+            values[name] = _adapter(kind, name).validate_python(data[name])
+        elif name in data:
+            values[name] = _part(info.annotation, data[name], wrong[name])
+        elif name in wrong or info.is_required():
+            values[name] = UNKNOWN
+        else:
+            values[name] = info.get_default(call_default_factory=True)
+    return kind.model_construct(**values)
 
 
-def _copy(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _copy(value) for key, value in data.items()}
-    return [_copy(value) for value in data] if isinstance(data, list) else data
+def _part(annotation: Any, data: Any, wrong: _Wrong) -> Any:
+    if not wrong:
+        return UNKNOWN
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        candidates = [each for each in inner if each is not NoneType]
+        return _part(candidates[0], data, wrong) if len(candidates) == 1 else UNKNOWN
+    if origin is tuple and isinstance(data, list):
+        return tuple(_item(inner[0], item, wrong.get(index)) for index, item in enumerate(data))
+    if origin is dict and isinstance(data, dict):
+        return _table(inner[0], inner[1], data, wrong)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and isinstance(data, dict):
+        return _model(annotation, data, wrong)
+    return UNKNOWN
 
 
-_NOTHING = object()
+def _table(keys: Any, values: Any, data: Mapping[str, Any], wrong: _Wrong) -> Any:
+    adapter = TypeAdapter(keys)
+    try:
+        return {adapter.validate_python(key): _item(values, item, wrong.get(key)) for key, item in data.items()}
+    except ValidationError:
+        return UNKNOWN
+
+
+def _item(annotation: Any, data: Any, wrong: _Wrong | None) -> Any:
+    return _validated(annotation, data) if wrong is None else _part(annotation, data, wrong)
+
+
+def _validated(annotation: Any, data: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation.model_validate(data)
+    return TypeAdapter(annotation).validate_python(data)
+
+
+@cache
+def _adapter(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    info = kind.model_fields[name]
+    annotated: Any = Annotated[info.annotation, *info.metadata]
+    return TypeAdapter(annotated)
 
 
 def _inside(data: Any, step: str | int) -> Any:
@@ -98,9 +114,3 @@ def _inside(data: Any, step: str | int) -> Any:
     if isinstance(data, list) and isinstance(step, int) and step < len(data):
         return data[step]
     return _NOTHING
-
-
-def _inside_at(data: Any, place: Place) -> Any:
-    for step in place:
-        data = _inside(data, step)
-    return data

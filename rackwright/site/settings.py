@@ -1,24 +1,48 @@
 """The ground every block of a site file stands on."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 
 class Settings(BaseModel):
-    """A frozen block of settings; a key that it does not know is refused."""
+    """A frozen block of settings; a key that it does not know is refused.
+
+    A block checks each of its values by itself. What two values must have to do with each other is a rule
+    (rackwright.site.rules), so that one fault does not hide another.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form that a text must have, in words, for messages and the reference."""
+
+    words: str
 
 
 Name = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"),
-    Field(description="Lower-case letters, digits and hyphens, beginning with a letter: a DNS label."),
+    Form("lower-case letters, digits and hyphens, beginning with a letter, at most 63"),
 ]
 Identifier = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$"),
-    Field(description="Lower-case letters, digits and underscores, beginning with a letter: an SQL identifier."),
+    Form("lower-case letters, digits and underscores, beginning with a letter, at most 63"),
 ]
-StorageClass = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
+StorageClass = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$"), Form("the name of a StorageClass")
+]
+Commit = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9a-f]{40}$"),
+    Form("a commit of 40 hexadecimal digits (a branch such as main can move between two replicas)"),
+]
+Server = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$"),
+    Form("a host name or an address, without scheme and port"),
+]

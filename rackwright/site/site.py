@@ -9,12 +9,13 @@ from rackwright.site.clusters import Cluster, Clusters
 from rackwright.site.gateway import Gateway
 from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Host, Phase, Role
-from rackwright.site.models import Model, Serving
+from rackwright.site.models import Model
 from rackwright.site.monitoring import Monitoring
 from rackwright.site.networks import Networks
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.postgresql import Postgresql
+from rackwright.site.serving import Serving
 from rackwright.site.settings import Name, Settings
 from rackwright.site.tenants import Tenant
 from rackwright.site.vectors import Vectors

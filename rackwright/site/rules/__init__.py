@@ -1,46 +1,35 @@
-"""Rules that see more than one block of a site: one function a rule, in a module by concern.
+"""Rules that see more than one value of a site: one function a rule, in a module by concern.
 
-A rule is a function whose parameters are named for the blocks that it reads (`hosts`, `models`, `catalog`, ...). It
-yields a `Broken` for each thing that is wrong. It runs whenever the blocks that it reads are sound, whatever is wrong
-elsewhere, so that one run of validation shows everything.
+A rule is a function that yields a `Broken` for each thing that is wrong, with both values and the cure. Its parameters
+name what it reads:
+
+- a block of the site (`hosts`, `networks`, ...), or `catalog`, or `site` for the whole;
+- `host`, `model` or `tenant`: the rule runs once for each of them, and `place` then says where that one stands;
+- `phase`: the rule runs once for each phase that the site has.
+
+Where the file is wrong in other places, a rule runs all the same: it ends at the first value that is not known (see
+rackwright.site.unknown), so one run of validation shows everything. So a rule about each host takes `host` instead of a
+loop, and a rule over all of them steps over what is not known.
 """
 
 import importlib
-import inspect
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from rackwright.site.faults import Place
+from rackwright.site.judge import Broken, Rule, judge, rules_in
 
-
-class Broken(NamedTuple):
-    """Where a rule is broken, what is wrong (with both values), and the cure."""
-
-    place: Place
-    what: str
-    cure: str
-
-
-Rule = Callable[..., Iterator[Broken]]
+__all__ = ["Broken", "Rule", "broken", "rules"]
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
     """Every rule: the public functions that modules of this package define."""
-    found: list[Rule] = []
-    for module_info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{module_info.name}")
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__ and not name.startswith("_"):
-                found.append(function)
-    return tuple(found)
+    modules = (importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__))
+    return tuple(rule for module in modules for rule in rules_in(module))
 
 
 def broken(blocks: Mapping[str, Any]) -> Iterator[Broken]:
-    """What the rules have against these blocks; a rule that reads a block which is not here does not run."""
-    for rule in rules():
-        wanted = inspect.signature(rule).parameters
-        if all(name in blocks for name in wanted):
-            yield from rule(**{name: blocks[name] for name in wanted})
+    """What the rules have against a site's blocks, given as a mapping that also holds `site` and `catalog`."""
+    return (each for _, each in judge(rules(), blocks))

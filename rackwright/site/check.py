@@ -1,0 +1,65 @@
+"""A document against a model and its rules: every fault in one run, each with its line, its place and its cure."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from rackwright.site.document import Document
+from rackwright.site.explain import explain
+from rackwright.site.faults import Fault, FileRefused, Place, spell
+from rackwright.site.judge import Broken
+from rackwright.site.salvage import holds, place_of, salvage
+from rackwright.site.secrets_in_clear import secrets_in_clear
+from rackwright.site.shape import meant_key
+
+ModelType = TypeVar("ModelType", bound=BaseModel)
+Errors = list[tuple[ErrorDetails, Place]]
+
+
+def check(
+    kind: type[ModelType],
+    document: Document,
+    judges: Callable[[ModelType], Iterable[Broken]],
+    refusal: type[FileRefused],
+) -> ModelType:
+    """A document as a model that the judges accept; raises the refusal with every fault otherwise."""
+    faults = [*_repeated_keys(document), *secrets_in_clear(document)]
+    try:
+        model = kind.model_validate(document.data)
+    except ValidationError as error:
+        errors = [(each, place_of(each, document.data)) for each in error.errors(include_url=False)]
+        misspelt = set(_misspelt(kind, document.data, errors))
+        faults += _shape_faults(kind, document, errors, misspelt)
+        wrong = {place for each, place in errors if each["type"] != "extra_forbidden"}
+        model = salvage(kind, document.data, wrong | misspelt)
+    faults += (_fault(document, each.place, each.what, each.cure) for each in judges(model))
+    if faults:
+        raise refusal(document.file, faults)
+    return model
+
+
+def _fault(document: Document, place: Place, what: str, cure: str) -> Fault:
+    return Fault(str(document.file), document.line(place), spell(place), what, cure)
+
+
+def _repeated_keys(document: Document) -> Iterator[Fault]:
+    for each in document.repeated:
+        what = f"stands a second time (first in line {each.first_line})"
+        yield Fault(str(document.file), each.line, spell(each.place), what, "keep one of the two")
+
+
+def _shape_faults(kind: type[BaseModel], document: Document, errors: Errors, misspelt: set[Place]) -> Iterator[Fault]:
+    for error, place in errors:
+        if error["type"] != "missing" or place not in misspelt:
+            what, cure = explain(kind, error, place)
+            yield _fault(document, document.origin(place), what, cure)
+
+
+def _misspelt(kind: type[BaseModel], data: Any, errors: Errors) -> Iterator[Place]:
+    """Places of known keys that stand in the file only under a wrong name."""
+    for error, place in errors:
+        meant = meant_key(kind, place) if error["type"] == "extra_forbidden" else None
+        if meant and not holds(data, (*place[:-1], meant)):
+            yield (*place[:-1], meant)

@@ -1,0 +1,29 @@
+"""Secrets that stand in a file by mistake, in values and in comments alike."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from rackwright.site.document import Document
+from rackwright.site.faults import Fault, Place, spell
+from rackwright.site.shown import SECRET
+
+
+def secrets_in_clear(document: Document) -> Iterator[Fault]:
+    """A fault for each line that holds one; the secret itself is not repeated."""
+    if not SECRET.search(document.text):
+        return
+    places = sorted(((line, place) for place, line in document.lines.items() if place), key=_line)
+    for number, text in enumerate(document.text.split("\n"), 1):
+        if SECRET.search(text):
+            before = bisect_right(places, number, key=_line)
+            yield Fault(
+                str(document.file),
+                number,
+                spell(places[before - 1][1] if before else ()),
+                "a secret stands here in clear (not repeated)",
+                "put it into the vault beside the site, write its name here, and change it: it may have been seen",
+            )
+
+
+def _line(line_and_place: tuple[int, Place]) -> int:
+    return line_and_place[0]

@@ -1,0 +1,19 @@
+"""How a message quotes a value: on one line, not too long, and never a secret."""
+
+import re
+
+LONGEST = 60
+SECRET = re.compile(
+    r"://[^\s/@:]*:[^\s/@]+@"  # an address with a password in it
+    r"|\bhf_[A-Za-z0-9]{20,}|\bsk-[A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+HIDDEN = "something that may be a secret (not repeated)"
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it."""
+    text = repr(value)
+    if SECRET.search(text):
+        return HIDDEN
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
