@@ -1,0 +1,66 @@
+"""The command line: parses, calls one function, prints.
+
+Exit codes: 0 done, 1 the site or the cluster says no, 2 wrong usage, 130 interrupted.
+"""
+
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import NoReturn
+
+from rackwright.errors import Refusal
+
+INTERRUPTED = 130
+OWN_FAULT = 70  # EX_SOFTWARE: neither the site's nor the user's
+TRACEBACK = "RACKWRIGHT_TRACEBACK"
+
+
+def main() -> NoReturn:
+    """The process: one command, one exit code, never a traceback."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _end)
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last door: what comes here is a fault of ours, and is said so
+        code = _own_fault(error)
+    if code == INTERRUPTED:
+        sys.stderr.write("Stopped.\n")
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    import typer
+
+    from rackwright.cli.application import application
+    from rackwright.cli.output import Output
+
+    output = Output()
+    try:
+        return application(arguments, prog_name="rackwright", obj=output, standalone_mode=False) or 0
+    except Refusal as refusal:
+        return output.refuse(refusal)
+    except typer.Abort:
+        return INTERRUPTED
+    except typer.TyperException as error:
+        return output.refuse_usage(error)
+
+
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    """Let everything that is open close before a signal ends the process."""
+    sys.exit(128 + number)
+
+
+def _own_fault(error: Exception) -> int:
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    sys.stderr.write(
+        f"Rackwright has a fault of its own: {type(error).__name__} at {place.filename}:{place.lineno}.\n"
+        f"Run the same with {TRACEBACK}=1 and report what it prints, without your secrets, where you got Rackwright.\n"
+    )
+    return OWN_FAULT

@@ -1,0 +1,20 @@
+"""The commands by name."""
+
+import typer
+
+from rackwright.cli import check, env, rehearse, schema, secrets, tools, validate
+
+EPILOG = "Exit codes: 0 done, 1 the site or the cluster says no, 2 wrong usage, 130 stopped."
+
+application = typer.Typer(
+    help="From a rack of GPU servers to an inference platform.",
+    epilog=EPILOG,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+for command in (validate.validate, schema.schema, env.env, rehearse.rehearse, check.check, tools.tools):
+    application.command()(command)
+application.add_typer(secrets.application, name="secrets")
