@@ -4,6 +4,7 @@ import pytest
 
 from rackwright.errors import Refusal
 from rackwright.secrets import required
+from rackwright.site.models import Hub
 from rackwright.site.site import Site
 
 ALWAYS = {"pulumi_passphrase", "qdrant_api_key", "qdrant_read_only_api_key", "grafana_admin_password"}
@@ -21,11 +22,8 @@ def test_the_rack_needs_these(lab):
 
 
 def test_a_gated_model_needs_its_token_once(lab):
-    hub = {"hub": "meta-llama/Llama-3.3-70B-Instruct", "revision": "main", "token": "hub_token"}
-    models = tuple(
-        type(model).model_validate(model.model_dump() | {"source": hub, "name": f"m{number}"})
-        for number, model in enumerate(lab.models)
-    )
+    hub = Hub(hub="meta-llama/Llama-3.3-70B-Instruct", revision="0" * 40, token="hub_token")
+    models = tuple(model.model_copy(update={"source": hub}) for model in lab.models)
     tokens = [secret for secret in required(changed(lab, models=models)) if secret.name == "hub_token"]
     assert len(tokens) == 1
     assert not tokens[0].generated

@@ -105,7 +105,7 @@ def test_a_folder_in_its_place(vault):
 
 
 INSIDE = {
-    f"a: [{CANARY}": "line 2 is not YAML",
+    f"a: [{CANARY}": "line 1 is not YAML",
     f"*{CANARY}": "not YAML",
     f"- {CANARY}": "it is not a list of `name: value`",
     "a: 12345": "the value of a is not a text",
