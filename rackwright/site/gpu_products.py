@@ -15,9 +15,10 @@ DATA = Path(__file__).parent / "data" / "gpus.yml"
 
 @dataclass(frozen=True)
 class Variant:
-    """One memory size of a product: its label, its memory as nvidia-smi and as CUDA report it, slices by MIG layout."""
+    """One size: its label, GB/s of memory, memory as nvidia-smi and as CUDA report it, slices by MIG layout."""
 
     label: str
+    bandwidth_gb: float
     memory_mib: int
     usable_gib: float
     mig: dict[str, int]
@@ -25,12 +26,15 @@ class Variant:
 
 @dataclass(frozen=True)
 class GpuProduct:
-    """A product: its family, links, the flavours of kernel module that drive it, and its sizes by GB as sold."""
+    """A product: links and their GB/s, kernel modules that drive it, dense teraflops by precision, sizes by GB sold."""
 
     name: str
     family: str
     links: tuple[str, ...]
     flavours: tuple[str, ...]
+    teraflops: dict[str, float]
+    link_gb: dict[str, float]
+    source: str
     variants: dict[int, Variant]
 
     @property
@@ -54,6 +58,9 @@ def gpu_products() -> dict[str, GpuProduct]:
             family=product["family"],
             links=tuple(product["links"]),
             flavours=tuple(product["flavours"]),
+            teraflops=product["teraflops"],
+            link_gb=product["link_gb"],
+            source=product["source"],
             variants={size: Variant(**variant) for size, variant in product["variants"].items()},
         )
         for name, product in raw.items()
