@@ -1,5 +1,7 @@
 """Ansible reads a site file through the loader that everything else reads it through."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 from typing import Any

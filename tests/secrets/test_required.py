@@ -4,7 +4,7 @@ import pytest
 
 from rackwright.errors import Refusal
 from rackwright.secrets import required
-from rackwright.site.models import Hub
+from rackwright.site.sources import Hub
 from rackwright.site.site import Site
 
 ALWAYS = {"pulumi_passphrase", "qdrant_api_key", "qdrant_read_only_api_key", "grafana_admin_password"}
