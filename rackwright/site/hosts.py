@@ -153,6 +153,11 @@ class Host(Settings):
         return values
 
     @property
+    def ports(self) -> tuple[Nic | Bond, ...]:
+        """Ports and bonds: what can carry a network untagged."""
+        return (*self.nics, *self.bonds)
+
+    @property
     def gpu_count(self) -> int:
         """Whole GPUs of the host; 0 without any."""
         return self.gpus.count if self.gpus else 0

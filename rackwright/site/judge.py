@@ -22,10 +22,10 @@ Rule = Callable[..., Iterator[Broken]]
 ONE_OF = {"host": "hosts", "model": "models", "tenant": "tenants"}
 
 
-def rules_in(module: ModuleType) -> list[Rule]:
+def rules_in(module: ModuleType) -> tuple[Rule, ...]:
     """The rules of a module: its public functions."""
     functions = inspect.getmembers(module, inspect.isfunction)
-    return [rule for name, rule in functions if rule.__module__ == module.__name__ and not name.startswith("_")]
+    return tuple(rule for name, rule in functions if rule.__module__ == module.__name__ and not name.startswith("_"))
 
 
 def judge(rules: tuple[Rule, ...], blocks: Mapping[str, Any]) -> Iterator[tuple[Rule, Broken]]:

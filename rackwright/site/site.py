@@ -58,11 +58,23 @@ class Site(Settings):
         phases: tuple[Phase, ...] = (1, 2)
         return tuple(phase for phase in phases if self.cluster(phase))
 
+    def numbered_hosts_in(self, phase: Phase, role: Role | None = None) -> tuple[tuple[int, Host], ...]:
+        """Hosts that serve in a phase, and in a role if one is given, each with its number in the file from 0."""
+        return tuple(
+            (index, host)
+            for index, host in enumerate(self.hosts)
+            if phase in host.phases and (role is None or role in host.roles)
+        )
+
     def hosts_in(self, phase: Phase, role: Role | None = None) -> tuple[Host, ...]:
         """Hosts that serve in a phase, and in a role if one is given."""
-        return tuple(host for host in self.hosts if phase in host.phases and (role is None or role in host.roles))
+        return tuple(host for _, host in self.numbered_hosts_in(phase, role))
+
+    def numbered_models_in(self, phase: Phase) -> tuple[tuple[int, Model, Serving], ...]:
+        """Models served in a phase, each with its number in the file from 0 and how it runs there."""
+        found = ((i, model, model.phase1 if phase == 1 else model.phase2) for i, model in enumerate(self.models))
+        return tuple((index, model, serving) for index, model, serving in found if serving.replicas)
 
     def models_in(self, phase: Phase) -> tuple[tuple[Model, Serving], ...]:
         """Models served in a phase, each with how it runs there."""
-        pairs = ((model, model.phase1 if phase == 1 else model.phase2) for model in self.models)
-        return tuple((model, serving) for model, serving in pairs if serving.replicas)
+        return tuple((model, serving) for _, model, serving in self.numbered_models_in(phase))

@@ -25,11 +25,18 @@ class Unknown:
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __abs__ = __round__ = __ceil__ = __index__ = _refuse
     __str__ = __format__ = __int__ = __float__ = _refuse
 
+    __class__ = property(_refuse)  # isinstance() asks a value as well
+
     def __repr__(self) -> str:
         return "<unknown>"
 
 
 UNKNOWN: Final = Unknown()
+
+
+def look(item: Any, name: str) -> Any:
+    """An attribute, or the unknown value where the whole item is unknown."""
+    return UNKNOWN if item is UNKNOWN else getattr(item, name)
 
 
 def is_known(value: object) -> bool:

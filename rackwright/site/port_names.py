@@ -1,0 +1,25 @@
+"""Names of network ports: which are taken, and which of a host's ports carries which network."""
+
+import re
+from collections.abc import Iterator
+
+from rackwright.site.hosts import Host, NetworkName
+
+TAKEN = re.compile(
+    r"lo|(eth|wlan)[0-9]+|en[ops][0-9].*|enx[0-9a-f]{12}"  # the kernel's and udev's own
+    r"|cni[0-9]+|flannel[.-].*|cali.*|cilium_.*|lxc.*|veth.*|kube-.*|nodelocaldns|docker[0-9]+|tunl[0-9]+|virbr[0-9]+"
+)
+
+
+def is_taken(name: str) -> bool:
+    """True for a name that the kernel, udev or a cluster's network gives out by itself."""
+    return TAKEN.fullmatch(name) is not None
+
+
+def carriers(host: Host) -> Iterator[tuple[NetworkName, str]]:
+    """Each network that a host carries, with the port, bond or VLAN that does."""
+    for port in host.ports:
+        if port.network is not None:
+            yield port.network, port.name
+    for vlan in host.vlans:
+        yield vlan.network, f"{vlan.over}.{vlan.id}"
