@@ -68,12 +68,34 @@ def tensors(shape: "Architecture") -> Tensors:
 
 def weight_bytes(shape: "Architecture", precision: str) -> float:
     """Bytes of all weights in a precision; formats of 4 bits leave a mixture's attention in 16."""
+    return gpu_weight_bytes(shape, precision)
+
+
+def gpu_weight_bytes(
+    shape: "Architecture",
+    precision: str,
+    *,
+    tensor_parallel: int = 1,
+    pipeline_parallel: int = 1,
+    expert_parallel: int = 1,
+) -> float:
+    """Bytes of weights on the fullest GPU; `expert_parallel` counts the groups that experts are spread over besides."""
     parts = tensors(shape)
+    inner, experts, plain = part_bits(shape, precision)
+    ends = [(parts.embedding + parts.other) * plain, parts.output * plain]
+    divided = parts.linear - parts.replicated
+    split = divided * inner + parts.experts * experts / expert_parallel
+    outer = sum(ends) if pipeline_parallel == 1 else max(ends)
+    layers = (split / tensor_parallel + parts.replicated * inner) / pipeline_parallel
+    return (layers + outer / tensor_parallel) / 8
+
+
+def part_bits(shape: "Architecture", precision: str) -> tuple[float, float, float]:
+    """Bits of a parameter in linear layers, in experts, and in embedding, output and norms."""
     bits = BITS_PER_PARAMETER[precision]
     plain = max(bits, 16.0)
     inner = plain if shape.experts and bits < FOUR_BITS else bits
-    heavy = parts.embedding + parts.output + parts.other
-    return (parts.experts * bits + parts.linear * inner + heavy * plain) / 8
+    return inner, bits, plain
 
 
 def active_parameters(shape: "Architecture") -> float:
