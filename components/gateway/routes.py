@@ -1,0 +1,63 @@
+"""Which way a request goes: by its key to its tenant, and from there by its path to a model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.gateway.clusters import cluster_of, model_name
+from components.gateway.filters import no_body, rate_limit, share
+from components.gateway.place import TENANT_HEADER
+from rackwright.site.gateway import Gateway
+from rackwright.site.tenants import Tenant
+
+Route = dict[str, Any]
+CONNECT_FAILED = {"retry_on": "connect-failure,reset-before-request", "num_retries": 2}  # nothing was begun yet
+
+
+def tenant_routes(gateway: Gateway, tenants: Sequence[Tenant], keys: Mapping[str, str]) -> list[Route]:
+    """A key is the only thing that leads to a tenant; whoever has none is told so.
+
+    Routes match keys, rather than the filter that Envoy has for them: that one is still work in progress, which its
+    authors keep out of their threat model.
+    """
+    return [
+        *(_tenant_route(gateway, tenant, header) for tenant in tenants for header in _headers(keys[tenant.key])),
+        {
+            "name": "none",
+            "match": {"prefix": "/"},
+            "direct_response": {"status": 401, "body": {"inline_string": "this needs a tenant's API key"}},
+            "response_headers_to_add": [_header("www-authenticate", "Bearer")],
+            "typed_per_filter_config": no_body(),
+        },
+    ]
+
+
+def model_routes(gateway: Gateway, models: Sequence[str]) -> list[Route]:
+    """A prefix for each model; a site with one model needs none. Nothing but /v1 of an engine is reached."""
+    routes = [_model_route(gateway, f"/{model}/v1/", model) for model in models]
+    return routes + [_model_route(gateway, "/v1/", model) for model in models if len(models) == 1]
+
+
+def _headers(key: str) -> list[dict[str, Any]]:
+    """Where clients put a key: those of OpenAI's API, and those of Anthropic's."""
+    places = {"authorization": f"Bearer {key}", "x-api-key": key}
+    return [{"name": name, "string_match": {"exact": value}} for name, value in places.items()]
+
+
+def _tenant_route(gateway: Gateway, tenant: Tenant, header: dict[str, Any]) -> Route:
+    return {
+        "name": tenant.name,
+        "match": {"prefix": "/", "headers": [header]},
+        "route": {"cluster": cluster_of(tenant), "timeout": f"{gateway.request_timeout_s}s"},
+        "request_headers_to_remove": ["authorization", "x-api-key"],
+        "request_headers_to_add": [_header(TENANT_HEADER, tenant.name)],
+        "typed_per_filter_config": rate_limit(tenant.name, share(tenant.limits.requests_per_minute, gateway)),
+    }
+
+
+def _model_route(gateway: Gateway, prefix: str, model: str) -> Route:
+    way = {"cluster": model_name(model), "prefix_rewrite": "/v1/", "timeout": f"{gateway.request_timeout_s}s"}
+    return {"name": model, "match": {"prefix": prefix}, "route": way | {"retry_policy": CONNECT_FAILED}}
+
+
+def _header(key: str, value: str) -> dict[str, Any]:
+    return {"header": {"key": key, "value": value}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
