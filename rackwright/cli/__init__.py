@@ -58,7 +58,8 @@ def _end(number: int, _frame: FrameType | None) -> NoReturn:
 def _own_fault(error: Exception) -> int:
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
-    place = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = next((frame for frame in reversed(frames) if f"{os.sep}rackwright{os.sep}" in frame.filename), frames[-1])
     sys.stderr.write(
         f"Rackwright has a fault of its own: {type(error).__name__} at {place.filename}:{place.lineno}.\n"
         f"Run the same with {TRACEBACK}=1 and report what it prints, without your secrets, where you got Rackwright.\n"
