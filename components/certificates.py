@@ -60,9 +60,10 @@ class Certificates(Component):
         # Waits: until the webhook is at work, the API server refuses every issuer and certificate.
         self.installed = self.release(chart, values(name), wait=True)
         root = self.add(root_issuer(), after=[self.installed])
-        self.authority = self.add(authority(site), after=[root])
-        self.issuer = self.add(issuer(), after=[self.authority])
-        self.register_outputs({"issuer": ISSUER, "authority_secret": f"{name}/{AUTHORITY}"})
+        signed = self.add(authority(site), after=[root])
+        self.issuer = self.add(issuer(), after=[signed])
+        self.authority_secret = f"{name}/{AUTHORITY}"
+        self.register_outputs({"issuer": ISSUER, "authority_secret": self.authority_secret})
 
 
 def _issuer(name: str, spec: dict[str, Any]) -> Manifest:

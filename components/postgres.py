@@ -129,7 +129,7 @@ class Postgres(Component):
         chart: Chart,
         image: Image,
         spread: PostgresqlInPhase,
-        passwords: Mapping[str, pulumi.Input[str]],
+        secrets: Mapping[str, pulumi.Input[str]],
         to_api: Rule,
         scrape_interval_s: int,
         monitors: pulumi.Resource,
@@ -139,8 +139,8 @@ class Postgres(Component):
         self._shut(to_api)
         # Waits: until the webhook is at work, the API server refuses every cluster and database.
         operator = self.release(chart, values(), wait=True)
-        secrets = [self.add(password(owner, passwords[owner])) for owner in owners(postgresql)]
-        server = self.add(cluster(postgresql, spread, image=image), after=[operator, *secrets])
+        given = [self.add(password(owner, secrets[f"postgresql_{owner}_password"])) for owner in owners(postgresql)]
+        server = self.add(cluster(postgresql, spread, image=image), after=[operator, *given])
         for wanted in postgresql.databases:
             self.add(database(wanted), after=[server])
         self.add(monitor(scrape_interval_s), after=[monitors])

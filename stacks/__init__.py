@@ -1,0 +1,1 @@
+"""Pulumi stacks: the wiring, which alone knows both the site and the components."""

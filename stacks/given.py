@@ -1,0 +1,84 @@
+"""What a stack is given: the site, its secrets, its charts and its cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.base import Chart
+from components.base.network import Rule, to_api
+from components.base.objects import register
+from rackwright.errors import Refusal
+from rackwright.secrets import complete, open_vault
+from rackwright.site.catalog import Catalog
+from rackwright.site.clusters import Cluster
+from rackwright.site.hosts import Host, Phase
+from rackwright.site.site import Site
+from stacks.cluster import look, mark, refuse_foreign
+
+
+@dataclass(frozen=True)
+class Given:
+    """Everything that wiring needs of the world."""
+
+    site: Site
+    phase: Phase
+    catalog: Catalog
+    cluster: Cluster
+    hosts: tuple[Host, ...]
+    charts: Mapping[str, Chart]
+    secrets: Mapping[str, pulumi.Output[str]]
+    options: pulumi.ResourceOptions
+
+    @property
+    def to_api(self) -> Rule:
+        """The way to the cluster's API."""
+        return to_api(self.cluster, self.hosts)
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """Networks that are not the outside world."""
+        nodes, storage = self.site.networks.nodes, self.site.networks.storage
+        own = (self.cluster.pods, self.cluster.services, nodes.cidr, *((storage.cidr,) if storage else ()))
+        return tuple(str(network) for network in own)
+
+
+def read(phase: Phase) -> Given:
+    """Read the configuration and what it names; Refusal before anything is registered."""
+    config = pulumi.Config("rackwright")
+    place = Path(config.get("site") or "inventory/example")
+    site, catalog = Site.load(place), Catalog.load()
+    cluster = site.cluster(phase)
+    if cluster is None:
+        raise Refusal(f"{site.name} has no phase {phase}.", f"Write clusters.phase{phase} into its site.yml.")
+    vault = Path(config.get("secrets") or place)
+    values = open_vault(vault)
+    complete(site, values, vault)
+    kubeconfig = Path(config.get("kubeconfig") or cluster.kubeconfig).expanduser()
+    refuse_foreign(site, phase, catalog, look(kubeconfig), kubeconfig)
+    folder = config.get("charts")
+    return Given(
+        site=site,
+        phase=phase,
+        catalog=catalog,
+        cluster=cluster,
+        hosts=site.hosts_in(phase),
+        charts={name: Chart(name, pin, Path(folder) if folder else None) for name, pin in catalog.charts.items()},
+        secrets={name: pulumi.Output.secret(value) for name, value in values.items()},
+        options=_options(site, phase, kubeconfig),
+    )
+
+
+def _options(site: Site, phase: Phase, kubeconfig: Path) -> pulumi.ResourceOptions:
+    """The cluster's provider; the kubeconfig is named, not copied, so that its keys never come into the state."""
+    provider = kubernetes.Provider(
+        "cluster",
+        kubeconfig=str(kubeconfig),
+        cluster_identifier=f"{site.name}-phase{phase}",  # a kubeconfig elsewhere is still the same cluster
+        suppress_helm_hook_warnings=True,
+    )
+    options = pulumi.ResourceOptions(provider=provider)
+    register("mark", mark(site.name, phase), options)
+    return options

@@ -1,0 +1,46 @@
+"""Phase 1: one server, k3s, the whole platform."""
+
+from typing import Any
+
+import pulumi
+
+from components.certificates import ISSUER, Certificates
+from components.gateway import Gateway
+from components.gpu_operator import GpuOperator
+from components.monitoring import Monitoring
+from components.postgres import Postgres
+from components.qdrant import Qdrant
+from components.storage import Storage
+from components.vllm import Vllm
+from stacks.given import Given
+
+
+def lay(given: Given) -> None:
+    """Register everything; what waits for what is said by what one component is given of another."""
+    site, charts, images, secrets = given.site, given.charts, given.catalog.images, given.secrets
+    rest: dict[str, Any] = {"to_api": given.to_api, "opts": given.options}
+    every: dict[str, Any] = {"scrape_interval_s": site.monitoring.scrape_interval_s}
+
+    # fmt: off
+    certificates = Certificates("certificates", site.name, chart=charts["cert-manager"], **rest)
+    monitoring = Monitoring("monitoring", site.monitoring, chart=charts["kube-prometheus-stack"], site=site.name,
+                            hosts=given.hosts, grafana_password=secrets["grafana_admin_password"], **rest)
+    watched = every | {"monitors": monitoring.installed}
+    Storage("storage", given.hosts, chart=charts["topolvm"], **watched, **rest)
+    GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts, **every, **rest)
+    models = Vllm("models", site.models_in(1), image=images["vllm"], rclone=images["rclone"], gpu=site.gpu,
+                  hosts=given.hosts, secrets=secrets, object_storage=site.object_storage, inside=given.inside,
+                  callers=["gateway"], **watched, opts=given.options)
+    qdrant = Qdrant("qdrant", site.vectors, chart=charts["qdrant"], spread=site.vectors.phase1,
+                    api_key=secrets["qdrant_api_key"], read_only_api_key=secrets["qdrant_read_only_api_key"],
+                    **watched, opts=given.options)
+    postgres = Postgres("postgres", site.postgresql, chart=charts["cloudnative-pg"], image=images["postgresql"],
+                        spread=site.postgresql.phase1, secrets=secrets, **watched, **rest)
+    gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
+                      upstreams=models.upstreams, models_in=models.name, issuer=ISSUER,
+                      address=site.gateway.address or given.hosts[0].address, issuers=certificates.issuer,
+                      **watched, opts=given.options)
+    # fmt: on
+    for part in (gateway, qdrant, postgres, monitoring):
+        pulumi.export(part.name, part.reached)
+    pulumi.export("authority_secret", certificates.authority_secret)
