@@ -6,19 +6,15 @@ from typing import Any
 from rackwright.sandbox.gpu_labels import gpu_labels
 from rackwright.site.catalog import Catalog
 from rackwright.site.gpu_resources import offered
-from rackwright.site.hosts import Host, Phase, Purpose
+from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
+from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
+from rackwright.site.volumes import room_gb
 
 KERNEL_SHARE = 0.015  # of the memory, taken by firmware and kernel before a kubelet counts it
 EVICTION_MIB = 100  # the kubelet's default reserve
 SYSTEM_GB = 100  # for images and logs, where the site names no system drive
 PODS = 110  # the kubelet's default
-VOLUME_PURPOSES: tuple[Purpose, ...] = ("models", "vectors", "database", "scratch")
-
-
-def storage_class(purpose: Purpose) -> str:
-    """The class whose volumes lie on drives of that purpose."""
-    return f"nvme-{purpose}"
 
 
 def nodes(site: Site, phase: Phase, catalog: Catalog) -> list[dict[str, Any]]:
@@ -35,11 +31,11 @@ def storage_capacities(site: Site, phase: Phase) -> list[dict[str, Any]]:
             "metadata": {"name": f"{host.name}-{purpose}", "namespace": "kube-system"},
             "storageClassName": storage_class(purpose),
             "nodeTopology": {"matchLabels": {"topology.topolvm.io/node": host.name}},
-            "capacity": str(host.disk_gb(purpose) * 10**9),
+            "capacity": str(room_gb(host, purpose) * 10**9),
         }
         for host in site.hosts_in(phase)
         for purpose in VOLUME_PURPOSES
-        if host.disk_gb(purpose)
+        if room_gb(host, purpose)
     ]
 
 

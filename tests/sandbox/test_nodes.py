@@ -9,6 +9,7 @@ from rackwright.site.catalog import Catalog
 from rackwright.site.gpu_resources import mig_profiles, offered
 from rackwright.site.hosts import Gpus
 from rackwright.site.site import Site
+from rackwright.site.volumes import SPARE_GB
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 CATALOG = Catalog.load()
@@ -134,6 +135,6 @@ def test_allocatable_is_less_than_what_is_installed(lab):
 def test_room_on_the_drives_is_told_by_purpose(lab):
     example = Site.load(INVENTORY / "example")
     rooms = {each["metadata"]["name"]: each for each in storage_capacities(example, 1)}
-    assert rooms["hgx-01-models"]["capacity"] == str(2 * 3840 * 10**9)
+    assert rooms["hgx-01-models"]["capacity"] == str((2 * 3840 - SPARE_GB) * 10**9)
     assert rooms["hgx-01-models"]["storageClassName"] == "nvme-models"
     assert "control-01-system" not in {each["metadata"]["name"] for each in storage_capacities(lab, 2)}

@@ -1,0 +1,52 @@
+"""A site's cluster, checked against its site file."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from rackwright.checks.access import Access
+from rackwright.checks.objects import Objects
+from rackwright.checks.run import Ground, Verdict, run
+from rackwright.errors import Refusal
+from rackwright.site.catalog import Catalog
+from rackwright.site.hosts import Phase
+from rackwright.site.site import Site
+
+MARK = ("ConfigMap", "rackwright", "kube-system")
+
+
+def silence(_: str) -> None:
+    """Say nothing."""
+
+
+def check(
+    site: Site,
+    phase: Phase,
+    catalog: Catalog,
+    kubeconfig: Path,
+    kubectl: Path | str = "kubectl",
+    tenant_keys: Mapping[str, str] | None = None,
+    progress: Callable[[str], None] = silence,
+) -> Verdict:
+    """What all checks find; Refusal where the cluster does not answer, or is not this site's."""
+    access = Access(kubeconfig, kubectl)
+    progress("Reading the cluster.")
+    objects = access.objects()
+    _belongs(objects, site, phase, kubeconfig)
+    progress("Checking it.")
+    return run(Ground(objects, access, site, phase, catalog, tenant_keys or {}))
+
+
+def _belongs(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> None:
+    """Refuse a cluster that another site, or nobody, was deployed on."""
+    mark = objects.get(*MARK)
+    if mark is None:
+        raise Refusal(
+            f"The cluster of {kubeconfig} has nothing of Rackwright on it.",
+            f"Run `pulumi up -s phase{phase}` first, or name the right kubeconfig with --kubeconfig.",
+        )
+    data = mark.get("data") or {}
+    if (data.get("site"), str(data.get("phase"))) != (site.name, str(phase)):
+        raise Refusal(
+            f"The cluster of {kubeconfig} is {data.get('site')}'s in phase {data.get('phase')}, not {site.name}'s in phase {phase}.",
+            "Name the kubeconfig of this site, or the site of this kubeconfig.",
+        )

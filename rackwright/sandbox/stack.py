@@ -1,0 +1,195 @@
+"""Running a stack of this checkout through Pulumi's own command, with everything that it keeps in a folder of ours."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import yaml
+
+from rackwright.errors import Refusal
+from rackwright.sandbox import processes
+from rackwright.sandbox.events import Events, name_of
+from rackwright.sandbox.locks import Progress
+from rackwright.sandbox.tools import Toolbox
+from rackwright.secrets import Vault
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = "rackwright"
+LISTEN_S = 1.0
+FOREIGN = ("PULUMI_", "KUBECONFIG", "HELM_", "ANSIBLE_VAULT_PASSWORD_FILE", "KUBECACHEDIR")
+
+
+class Stack:
+    """One stack with a state, a configuration and a home of its own; nothing in the checkout or the user's home changes."""
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        owner: Path,
+        *,
+        toolbox: Toolbox,
+        vault: Vault,
+        passphrase: str,
+        settings: Mapping[str, str],
+    ) -> None:
+        if not (ROOT / "Pulumi.yaml").is_file():
+            raise Refusal(
+                "A rehearsal needs a checkout, and this is an installed package.", "Run bin/rackwright in a clone."
+            )
+        self.name = name
+        self.folder = folder
+        self._pulumi = toolbox["pulumi"].path
+        self._environment = _environment(folder, owner, toolbox, vault)
+        self._settings = settings
+        self._passphrase = passphrase
+
+    @property
+    def configuration(self) -> Path:
+        """The stack's configuration."""
+        return self.folder / "project" / f"Pulumi.{self.name}.yaml"
+
+    def prepare(self) -> None:
+        """Make the stack, empty, and its configuration."""
+        for name in ("state", "home", "project", "temporary", "helm"):
+            (self.folder / name).mkdir(parents=True, mode=0o700)
+        _write_privately(self.folder / "passphrase", self._passphrase)
+        # Pulumi writes a new stack's salt beside the project that it is started in: this one, not the checkout.
+        project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+        (self.folder / "project" / "Pulumi.yaml").write_text(
+            yaml.safe_dump({"name": project["name"], "runtime": project["runtime"]})
+        )
+        self._finish("stack", "init", self.name, "--no-select", at=self.folder / "project")
+        salt = yaml.safe_load(self.configuration.read_text()) or {}
+        config = {f"{PROJECT}:{key}": value for key, value in self._settings.items()}
+        self.configuration.write_text(yaml.safe_dump({**salt, "config": config}))
+
+    def up(self, progress: Progress, watch: Callable[[Events], None]) -> Events:
+        """Bring everything up; `watch` is called every second, and ends it by raising."""
+        events = Events()
+        with self._running("up", "--yes", "--skip-preview", "--json", *self._how()) as (process, lines):
+            while (line := _next(lines)) is not None:
+                for told in events.hear(line):
+                    progress(told)
+                watch(events)
+            self._judge(process.wait(), events)
+        return events
+
+    def changes(self) -> list[str]:
+        """What another run would change, as `operation name`."""
+        output = self._finish("preview", "--json", *self._how(), at=ROOT)
+        steps = json.loads(output).get("steps") or []
+        return sorted(f"{step['op']} {name_of(step['urn'])}" for step in steps if step["op"] not in {"same", "read"})
+
+    def outputs(self) -> dict[str, Any]:
+        """How to reach what came up; secret outputs are masked."""
+        found: dict[str, Any] = json.loads(self._finish("stack", "output", "--json", "--stack", self.name, at=ROOT))
+        return found
+
+    def _how(self) -> tuple[str, ...]:
+        return ("--stack", self.name, "--config-file", str(self.configuration), "--non-interactive", "--color", "never")
+
+    def _finish(self, *arguments: str, at: Path) -> str:
+        done = subprocess.run(
+            [self._pulumi, *arguments],
+            cwd=at,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            start_new_session=True,
+        )
+        if done.returncode:
+            raise _refused(
+                arguments, done.returncode, [("", line) for line in (done.stderr or done.stdout).splitlines()]
+            )
+        return done.stdout
+
+    @contextmanager
+    def _running(self, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], "queue.Queue[str | None]"]]:
+        """Pulumi at work, its output by lines; whatever ends the block ends all that it has started."""
+        lines: queue.Queue[str | None] = queue.Queue()
+        with (self.folder / "stderr").open("w") as trouble:
+            process = subprocess.Popen(
+                [self._pulumi, *arguments],
+                cwd=ROOT,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=trouble,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for us
+            )
+        try:
+            threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+            yield process, lines
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def _judge(self, code: int, events: Events) -> None:
+        if code:
+            said = (self.folder / "stderr").read_text(errors="replace").splitlines()
+            raise _refused(("up",), code, events.errors or [("", line) for line in said])
+
+
+def _environment(folder: Path, owner: Path, toolbox: Toolbox, vault: Vault) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    return {
+        **inherited,
+        **toolbox.environment(),
+        **processes.marked(owner),
+        "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
+        "PULUMI_HOME": str(folder / "home"),
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(folder / "passphrase"),
+        "ANSIBLE_VAULT_PASSWORD_FILE": str(vault.password_file),
+        "KUBECACHEDIR": str(folder / "helm"),
+        "TMPDIR": str(folder / "temporary"),
+        **{f"HELM_{what}_HOME": str(folder / "helm") for what in ("CACHE", "CONFIG", "DATA")},
+    }
+
+
+def _write_privately(file: Path, text: str) -> None:
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(text)
+
+
+def _read(stream: IO[str] | None, lines: "queue.Queue[str | None]") -> None:
+    for line in stream or ():
+        lines.put(line)
+    lines.put(None)
+
+
+def _next(lines: "queue.Queue[str | None]") -> str | None:
+    """The next line, an empty one if there is none within a second, nothing at the end."""
+    try:
+        return lines.get(timeout=LISTEN_S)
+    except queue.Empty:
+        return ""
+
+
+def _refused(arguments: tuple[str, ...], code: int, errors: list[tuple[str, str]]) -> Refusal:
+    """Why Pulumi stopped, in one sentence: the first error that says something."""
+    command = f"pulumi {arguments[0]}"
+    if code < 0:
+        return Refusal(
+            f"{command} was ended by signal {-code}, which the system sends when memory is short.",
+            "Free memory, and run this again.",
+        )
+    told = [(name, " ".join(text.split())) for name, text in errors if text.strip()]
+    told = [(name, text.removeprefix("error: ")) for name, text in told if "update failed" not in text]
+    if not told:
+        return Refusal(f"{command} failed and did not say why.", "Run this again with --keep and read what it left.")
+    name, text = told[0]
+    if "no space left on device" in text:
+        return Refusal(f"{command} found the disk full.", "Free some space, and run this again.")
+    return Refusal(f"{command} stopped{f' at {name}' if name else ''}: {text}", "Mend that, and run this again.")
