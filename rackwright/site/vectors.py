@@ -32,3 +32,8 @@ class Vectors(Settings):
         default=VectorsInPhase(replicas=3, replication_factor=2),
         description="Three nodes: the least that agree on a leader.",
     )
+
+    @property
+    def snapshots_gb(self) -> int:
+        """Volume of each node for snapshots, in GB."""
+        return self.snapshot_size_gb or self.size_gb

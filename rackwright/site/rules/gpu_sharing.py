@@ -92,8 +92,8 @@ def single_slices_are_alike(site: Site, phase: Phase) -> Iterator[Broken]:
         if gpus.mig != first.mig:
             yield Broken(
                 ("hosts", index, "gpus", "mig"),
-                f"is {gpus.mig or 'absent'}, and {name} has {first.mig or 'none'}: with gpu.mig_strategy single both are "
-                "nvidia.com/gpu",
+                f"is {gpus.mig or 'absent'}, and {name} has {first.mig or 'none'}: with gpu.mig_strategy single both "
+                "are nvidia.com/gpu",
                 "write one layout for all inference hosts, or mig_strategy: mixed",
             )
 
@@ -118,7 +118,7 @@ def turns_leave_memory_for_each(model: Model, place: Place, gpu: Gpu) -> Iterato
     if gpu.time_slices > 1 and model.memory_fraction > most:
         yield Broken(
             (*place, "memory_fraction"),
-            f"is {model.memory_fraction:g}, and with gpu.time_slices {gpu.time_slices} so many pods share a GPU's memory",
+            f"is {model.memory_fraction:g}, and with gpu.time_slices {gpu.time_slices} so many pods share one GPU",
             f"write at most {most:g}",
         )
 

@@ -1,0 +1,77 @@
+"""The database server, its databases and their owners."""
+
+from collections.abc import Iterator
+
+from rackwright.site.faults import spell
+from rackwright.site.hosts import Phase
+from rackwright.site.judge import Broken
+from rackwright.site.postgresql import Postgresql
+from rackwright.site.repeats import repeats
+from rackwright.site.site import Site
+from rackwright.site.unknown import is_known, look
+
+RESERVED = frozenset({"postgres", "template0", "template1", "rackwright"})  # the server's own, and its first database
+RESERVED_ROLES = frozenset(
+    {"postgres", "rackwright", "streaming_replica", "cnpg_pooler_pgbouncer", "public", "none", "user", "session_user"}
+)
+CONNECTION_MIB = 5  # of a server process that does nothing, beside the buffers that all share
+FOR_CONNECTIONS = 0.5  # of an instance's memory
+
+
+def first_phase_has_one_server(site: Site) -> Iterator[Broken]:
+    """A standby on the same machine fails with it."""
+    instances = site.postgresql.phase1.instances
+    if 1 in site.phases and instances > 1:
+        yield Broken(
+            ("postgresql", "phase1", "instances"),
+            f"is {instances}, and phase 1 is one server, which all of them would share",
+            "write 1",
+        )
+
+
+def synchronous_commits_have_a_standby(site: Site, phase: Phase) -> Iterator[Broken]:
+    """A commit that waits for a standby waits for ever where there is none."""
+    spread = site.postgresql.phase1 if phase == 1 else site.postgresql.phase2
+    if spread.synchronous and spread.instances < 2:
+        yield Broken(
+            ("postgresql", f"phase{phase}", "synchronous"),
+            f"is true, and instances is {spread.instances}: every commit would wait for a standby that is not there",
+            "write synchronous: false, or instances: 3",
+        )
+
+
+def databases_are_unique(postgresql: Postgresql) -> Iterator[Broken]:
+    """Each application has a database of its own, with an owner of its own."""
+    for key in ("name", "owner"):
+        entries = (
+            (("postgresql", "databases", i, key), look(each, key)) for i, each in enumerate(postgresql.databases)
+        )
+        for place, value, first in repeats(entries):
+            yield Broken(
+                place, f"is {value}, as {spell(first)} is", "give each database a name and an owner of its own"
+            )
+
+
+def databases_are_free(postgresql: Postgresql) -> Iterator[Broken]:
+    """Some names belong to the server."""
+    for index, database in enumerate(postgresql.databases):
+        for key, reserved in (("name", RESERVED), ("owner", RESERVED_ROLES)):
+            value = look(database, key)
+            if is_known(value) and (value in reserved or value.startswith("pg_")):
+                yield Broken(
+                    ("postgresql", "databases", index, key),
+                    f"is {value}, a name that belongs to the server",
+                    "name it for its application",
+                )
+
+
+def connections_find_memory(postgresql: Postgresql) -> Iterator[Broken]:
+    """Each connection is a process; a quarter of the memory is buffers, and queries want the rest."""
+    most = int(postgresql.memory_gib * 1024 * FOR_CONNECTIONS / CONNECTION_MIB)
+    if postgresql.connections > most:
+        yield Broken(
+            ("postgresql", "connections"),
+            f"is {postgresql.connections}, at {CONNECTION_MIB} MiB each more than half of the "
+            f"{postgresql.memory_gib} GiB that memory_gib gives",
+            f"write at most {most}, or more memory_gib",
+        )

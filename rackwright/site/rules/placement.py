@@ -1,0 +1,73 @@
+"""Every replica finds its GPUs on a host."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from rackwright.site.faults import Place
+from rackwright.site.gpu_resources import offered, requested
+from rackwright.site.hosts import Phase
+from rackwright.site.judge import Broken
+from rackwright.site.models import Model
+from rackwright.site.packing import without_room
+from rackwright.site.site import Site
+
+
+def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
+    """The GPUs that share a layer are in one host; in phase 1, which is one host, so are all of a replica's."""
+    serving = model.phase1 if phase == 1 else model.phase2
+    rooms = _rooms(site, phase, requested(model, site.gpu))
+    largest = max(rooms.values(), default=0)
+    if not serving.replicas or not rooms:
+        return
+    if model.tensor_parallel > largest:
+        yield Broken(
+            (*place, "tensor_parallel"),
+            f"is {model.tensor_parallel}, and the inference hosts of phase {phase} have at most {largest} GPUs each",
+            f"write at most {largest}",
+        )
+    elif phase == 1 and model.gpus > largest:
+        yield Broken(
+            (*place, "pipeline_parallel"),
+            f"is {model.pipeline_parallel}, {model.gpus} GPUs with tensor_parallel {model.tensor_parallel}, and the "
+            f"server of phase 1 has {largest}: a replica does not span hosts there",
+            f"write at most {largest // model.tensor_parallel}",
+        )
+
+
+def replicas_find_their_gpus(site: Site, phase: Phase) -> Iterator[Broken]:
+    """All replicas together find their GPUs, each group of them in one host."""
+    groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for model, serving in site.models_in(phase):
+        span = 1 if phase == 1 else model.pipeline_parallel
+        parts = [(model.name, model.gpus // span)] * (span * serving.replicas)
+        groups[requested(model, site.gpu)] += parts
+    for resource, parts in groups.items():
+        rooms = _rooms(site, phase, resource)
+        largest = max(rooms.values(), default=0)
+        placeable = [(name, size) for name, size in parts if size <= largest]  # the others have a fault of their own
+        left = without_room([size for _, size in placeable], list(rooms.values()))
+        if left:
+            yield Broken(("models",), *_shortage(phase, resource, placeable, rooms, left))
+
+
+def _shortage(
+    phase: Phase, resource: str, parts: list[tuple[str, int]], rooms: dict[str, int], left: list[int]
+) -> tuple[str, str]:
+    asked, there = sum(size for _, size in parts), sum(rooms.values())
+    counts: dict[tuple[str, int], int] = defaultdict(int)
+    for part in parts:
+        counts[part] += 1
+    said = ", ".join(f"{name} {count} x {size}" for (name, size), count in counts.items())
+    hosts = ", ".join(f"{name} {room}" for name, room in list(rooms.items())[:6])
+    more = f" and {len(rooms) - 6} more hosts" if len(rooms) > 6 else ""
+    what = f"ask for {asked} of {resource} in phase {phase} ({said}), and there are {there} ({hosts}{more})"
+    if asked <= there:
+        what += f"; in whatever order, {len(left)} of {', '.join(str(size) for size in sorted(set(left)))} find no host"
+    return what, "take away replicas, lower tensor_parallel, or add hosts"
+
+
+def _rooms(site: Site, phase: Phase, resource: str) -> dict[str, int]:
+    """How many of a resource each inference host of a phase offers; hosts without any are left out."""
+    hosts = site.hosts_in(phase, "inference")
+    found = {host.name: offered(host.gpus, site.gpu).get(resource, 0) for host in hosts if host.gpus}
+    return {name: count for name, count in found.items() if count}

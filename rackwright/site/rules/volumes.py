@@ -1,0 +1,68 @@
+"""Volumes find room on the drives of their purpose, on hosts that may run their pods."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from rackwright.site.hosts import Purpose
+from rackwright.site.judge import Broken
+from rackwright.site.site import Site
+from rackwright.site.volumes import SPARE_GB, Volume, data_volumes, model_volumes, room_gb
+
+
+def first_server_holds_all_volumes(site: Site) -> Iterator[Broken]:
+    """In phase 1 everything lies on one server."""
+    servers = site.numbered_hosts_in(1, "inference") if 1 in site.phases else ()
+    if len(servers) != 1:
+        return
+    index, host = servers[0]
+    by_purpose: dict[Purpose, list[Volume]] = defaultdict(list)
+    for volume in (*model_volumes(site, 1), *data_volumes(site, 1)):
+        by_purpose[volume.purpose].append(volume)
+    for purpose, volumes in by_purpose.items():
+        wanted = sum(volume.size_gb * volume.pods for volume in volumes)
+        said = ", ".join(f"{volume.owner} {volume.size_gb}" for volume in volumes)
+        if not host.disk_gb(purpose):
+            what = f"have none of purpose {purpose}, and phase 1 keeps {wanted} GB there ({said})"
+            yield Broken(("hosts", index, "disks"), what, f"write `purpose: {purpose}` at a drive of {host.name}")
+        elif wanted > room_gb(host, purpose):
+            what = (
+                f"have {host.disk_gb(purpose)} GB of purpose {purpose}, {SPARE_GB} of them spare, and phase 1 asks for "
+                f"{wanted} ({said})"
+            )
+            yield Broken(("hosts", index, "disks"), what, f"make them smaller, or give more drives to {purpose}")
+
+
+def data_volumes_find_hosts(site: Site) -> Iterator[Broken]:
+    """In phase 2 each copy of the data lies on a host of its own: two on one would be lost together."""
+    if 2 not in site.phases:
+        return
+    workers = [host for host in site.hosts_in(2) if host.roles != ("control",)]
+    for volume in data_volumes(site, 2):
+        rooms = [room_gb(host, volume.purpose) for host in workers]
+        enough = sum(1 for room in rooms if room >= volume.size_gb)
+        if enough < volume.pods:
+            yield Broken(
+                volume.place,
+                f"asks for {volume.size_gb} GB of purpose {volume.purpose} on {volume.pods} hosts in phase 2, and "
+                f"{enough} have that (the largest {max(rooms, default=0)})",
+                f"make it smaller, ask for fewer copies, or give more drives to {volume.purpose}",
+            )
+
+
+def inference_hosts_hold_their_models(site: Site) -> Iterator[Broken]:
+    """In phase 2 a replica of any model may land on any inference host."""
+    largest = max(model_volumes(site, 2), key=_size, default=None) if 2 in site.phases else None
+    if largest is None:
+        return
+    for index, host in site.numbered_hosts_in(2, "inference"):
+        if largest.size_gb > room_gb(host, "models"):
+            yield Broken(
+                ("hosts", index, "disks"),
+                f"have {host.disk_gb('models')} GB of purpose models, {SPARE_GB} of them spare, and {largest.owner} "
+                f"wants {largest.size_gb} in phase 2 (its weights twice over)",
+                "give more drives to models",
+            )
+
+
+def _size(volume: Volume) -> int:
+    return volume.size_gb
