@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.usefixtures("vault")
 def test_a_shell_takes_it(rackwright, lab, vault, variables):
-    odd = lab.rename(lab.with_name("a lab's $HOME"))
+    odd = lab.rename(lab.with_name("a lab's folder"))
     result = rackwright("env", odd)
     assert result.returncode == 0, result.stderr
     script = 'cat "$PULUMI_CONFIG_PASSPHRASE_FILE"; echo; echo "$ANSIBLE_VAULT_PASSWORD_FILE"; type -p ansible'
