@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.errors import Refusal
+from rackwright.site.secret_names import is_of_ansible
 from rackwright.site.site import Site
 from rackwright.site.sources import Hub
 
 ALPHABET = string.ascii_letters + string.digits  # safe in a header, a URL, a shell, YAML and a template alike
-RESERVED = frozenset(
-    {"catalog", "groups", "hostvars", "host", "omit", "site", "vars"}
-)  # Ansible's words, and ours in it
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ def required(site: Site) -> tuple[Secret, ...]:
                 f"The name {secret.name} stands for two secrets: {_clause(first)}, and {_clause(secret)}.",
                 "Give one of them another name in the site file.",
             )
-        if secret.name in RESERVED or secret.name.startswith("ansible_"):
+        if is_of_ansible(secret.name):
             raise Refusal(
                 f"The name {secret.name} cannot be a secret's: Ansible has a variable of that name.",
                 "Give the secret another name in the site file.",

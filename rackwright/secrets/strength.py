@@ -2,42 +2,12 @@
 
 import re
 
-WELL_KNOWN = (
-    "abc",
-    "admin",
-    "changeit",
-    "changeme",
-    "default",
-    "demo",
-    "example",
-    "grafana",
-    "key",
-    "langfuse",
-    "langgraph",
-    "letmein",
-    "minio",
-    "mlflow",
-    "nvidia",
-    "operator",
-    "pass",
-    "passphrase",
-    "password",
-    "postgres",
-    "postgresql",
-    "prom",
-    "pulumi",
-    "qdrant",
-    "qwerty",
-    "rackwright",
-    "root",
-    "secret",
-    "sk",
-    "test",
-    "token",
-    "user",
-    "vllm",
-    "welcome",
-)
+from rackwright.site.secret_names import DEFAULT_PASSWORDS
+
+WORDS = frozenset({
+    "abc", "changeit", "example", "grafana", "key", "langfuse", "langgraph", "minio", "mlflow", "nvidia", "operator",
+    "passphrase", "postgres", "postgresql", "prom", "pulumi", "qdrant", "rackwright", "sk", "vllm",
+})  # fmt: skip
 SEQUENCES = ("1234567890" * 4, "0123456789" * 4, "abcdefghijklmnopqrstuvwxyz" * 2, "qwertyuiopasdfghjklzxcvbnm")
 FEWEST_DIFFERENT = 8
 
@@ -61,6 +31,9 @@ def _is_well_known(value: str, name: str) -> bool:
     lowered = value.lower()
     if any(lowered in sequence for sequence in SEQUENCES):
         return True
-    words = (*WELL_KNOWN, *filter(None, re.split(r"[^a-z]+", name.lower())))
-    letters = re.sub(r"[^a-z]", "", lowered)
-    return re.fullmatch(f"(?:{'|'.join(words)})+", letters) is not None
+    words = {*WORDS, *map(_letters, DEFAULT_PASSWORDS), *re.findall("[a-z]+", name.lower())}
+    return re.fullmatch(f"(?:{'|'.join(words)})+", _letters(lowered)) is not None
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z]", "", text)

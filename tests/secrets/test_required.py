@@ -4,8 +4,9 @@ import pytest
 
 from rackwright.errors import Refusal
 from rackwright.secrets import required
-from rackwright.site.sources import Hub
+from rackwright.site.secret_names import is_of_the_platform
 from rackwright.site.site import Site
+from rackwright.site.sources import Hub
 
 ALWAYS = {"pulumi_passphrase", "qdrant_api_key", "qdrant_read_only_api_key", "grafana_admin_password"}
 DATABASES = {f"postgresql_{owner}_password" for owner in ("langgraph", "mlflow", "langfuse")}
@@ -33,6 +34,11 @@ def test_no_object_storage_needs_no_keys_and_no_phase_1_no_token(lab):
     clusters = lab.clusters.model_copy(update={"phase1": None})
     names = {secret.name for secret in required(changed(lab, object_storage=None, clusters=clusters))}
     assert not names & {"k3s_token", "s3_access_key", "s3_secret_key"}
+
+
+def test_names_that_site_files_may_not_use_are_the_ones_that_every_site_has(lab):
+    tenants = {tenant.key for tenant in lab.tenants}
+    assert all(is_of_the_platform(secret.name) for secret in required(lab) if secret.name not in tenants)
 
 
 def test_each_secret_says_in_a_sentence_what_it_is_for(lab):
