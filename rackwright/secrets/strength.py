@@ -32,7 +32,8 @@ def _is_well_known(value: str, name: str) -> bool:
     if any(lowered in sequence for sequence in SEQUENCES):
         return True
     words = {*WORDS, *map(_letters, DEFAULT_PASSWORDS), *re.findall("[a-z]+", name.lower())}
-    return re.fullmatch(f"(?:{'|'.join(words)})+", _letters(lowered)) is not None
+    longest_first = "|".join(sorted(words, key=len, reverse=True))
+    return re.fullmatch(f"(?>{longest_first})++", _letters(lowered)) is not None  # never goes back: no long search
 
 
 def _letters(text: str) -> str:
