@@ -49,8 +49,8 @@ class PortTaken(Exception):  # noqa: N818 - it is answered by trying again
     """A free port was taken before a program came to it."""
 
 
-def configuration(toolbox: Toolbox, port: int, networks: Networks) -> list[dict[str, Any]]:
-    """What kwokctl and KWOK are told."""
+def configuration(toolbox: Toolbox, port: int, networks: Networks) -> dict[str, Any]:
+    """What kwokctl is told."""
     options: dict[str, Any] = {
         "runtime": "binary",
         "bindAddress": ports.ADDRESS,
@@ -67,29 +67,23 @@ def configuration(toolbox: Toolbox, port: int, networks: Networks) -> list[dict[
             "disable-admission-plugins": ADMISSION_OFF,
             "service-cluster-ip-range": str(networks.services),
         },
+        "kwok-controller": {"cidr": str(networks.pods)},
     }
-    return [
-        {
-            "kind": "KwokctlConfiguration",
-            "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-            "options": options,
-            "componentsPatches": [
-                {"name": name, "extraArgs": [{"key": key, "value": value} for key, value in arguments.items()]}
-                for name, arguments in patches.items()
-            ],
-        },
-        {
-            "kind": "KwokConfiguration",
-            "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-            "options": {"cidr": str(networks.pods)},
-        },
-    ]
+    return {
+        "kind": "KwokctlConfiguration",
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "options": options,
+        "componentsPatches": [
+            {"name": name, "extraArgs": [{"key": key, "value": value} for key, value in arguments.items()]}
+            for name, arguments in patches.items()
+        ],
+    }
 
 
-def start(folder: Path, toolbox: Toolbox, documents: list[dict[str, Any]]) -> None:
+def start(folder: Path, toolbox: Toolbox, configured: dict[str, Any]) -> None:
     """Bring the programs up in a folder and wait until the API answers; a Refusal or PortTaken if it never does."""
     file = folder / "kwokctl.yaml"
-    file.write_text(yaml.safe_dump_all(documents))
+    file.write_text(yaml.safe_dump(configured))
     arguments = ["create", "cluster", f"--wait={SECONDS_TO_START}s", f"--kubeconfig={folder / 'kwokctl.kubeconfig'}"]
     _run(folder, toolbox, *arguments, f"--config={file}")
 

@@ -112,6 +112,8 @@ def _stage(said: list[str]) -> str:
     """How far a build is, from what `go build -v` has printed: one line a download, one a package."""
     fetched = sum(line.startswith("go: downloading") for line in said)
     compiled = len(said) - fetched
+    if not said:
+        return "all of it compiled before, being linked"
     if not compiled:
         return f"{fetched} modules fetched"
     return f"{compiled} packages compiled, now {said[-1].strip()}"

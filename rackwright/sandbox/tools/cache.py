@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rackwright.errors import Refusal
-from rackwright.sandbox import processes
+from rackwright.sandbox import interruption, processes
 from rackwright.sandbox.locks import Progress, held, silence
 from rackwright.sandbox.tools.declaration import Family
 
@@ -47,9 +47,9 @@ def home(family: Family) -> Path:
 def is_whole(folder: Path) -> bool:
     """Whether a folder was finished, and its files have not been cut since."""
     try:
-        sizes: dict[str, int] = json.loads((folder / MANIFEST).read_text())["sizes"]
-        return all((folder / "bin" / name).stat().st_size == size for name, size in sizes.items())
-    except (OSError, ValueError, KeyError):
+        sizes = json.loads((folder / MANIFEST).read_text())["sizes"].items()
+        return all((folder / "bin" / name).stat().st_size == size for name, size in sizes)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
 
 
@@ -61,7 +61,8 @@ def made_once(folder: Path, what: str, progress: Progress = silence) -> Iterator
     well, and removed when it does not.
     """
     work = folder.with_name(f"{HALF_MADE}{folder.name}-{os.getpid()}")
-    with held(folder.with_name(f".{folder.name}.lock"), f"another process that makes {what}", progress):
+    lock = folder.with_name(f".{folder.name}.lock")
+    with interruption.heeded(), held(lock, f"another process that makes {what}", progress):
         if is_whole(folder):
             yield None
             return
@@ -73,8 +74,9 @@ def made_once(folder: Path, what: str, progress: Progress = silence) -> Iterator
             shutil.rmtree(work / "tmp")
             work.rename(folder)
         finally:
-            processes.end(work)
-            shutil.rmtree(work, ignore_errors=True)
+            with interruption.postponed():
+                processes.end(work)
+                shutil.rmtree(work, ignore_errors=True)
 
 
 def seal(work: Path, about: dict[str, object]) -> None:

@@ -33,11 +33,11 @@ def ensure(names: Iterable[str], progress: Progress = silence) -> Toolbox:
     """
     wanted = tuple(names)
     there = find(wanted)
-    for complaint in there.passed_over:
-        progress(complaint)
     missing = [name for name in wanted if name not in there]
     if not missing:
         return there
+    for complaint in there.passed_over:
+        progress(complaint)
     families = [family for family in FAMILIES.values() if any(TOOLS[name].family == family.name for name in missing)]
     _announce(families, progress)
     for family in families:

@@ -1,0 +1,33 @@
+"""What every test may ask for."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from rackwright.sandbox import tools
+from rackwright.sandbox.control_plane import ControlPlane
+
+
+@pytest.fixture(scope="session")
+def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Tell the person who waits, whom pytest would otherwise keep in the dark."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+
+    def aloud(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            print(f"\n{line}", end="", flush=True)  # noqa: T201 - a person waits for it
+
+    return aloud
+
+
+@pytest.fixture(scope="session")
+def toolbox(say: Callable[[str], None]) -> tools.Toolbox:
+    """Every program of a rehearsal; on a machine that has none of them, building them takes about 20 minutes."""
+    return tools.ensure(tools.REHEARSAL, say)
+
+
+@pytest.fixture(scope="session")
+def control_plane(toolbox: tools.Toolbox, say: Callable[[str], None]) -> Iterator[ControlPlane]:
+    """One real control plane for all tests: each takes names of its own in it."""
+    with ControlPlane(toolbox, progress=say) as cluster:
+        yield cluster

@@ -1,0 +1,151 @@
+"""What plays operators: with definitions of our own that take everything, and upstream's where they are at hand."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from kubernetes_objects import definition, namespace, node, storage_class
+
+from rackwright.sandbox import stages
+from rackwright.sandbox.control_plane import ControlPlane
+
+SPACE = "operator-tests"
+UPSTREAM = os.environ.get("RACKWRIGHT_UPSTREAM")
+OURS = [
+    definition("ClusterPolicy", "clusterpolicies", "nvidia.com", "Cluster"),
+    definition("Issuer", "issuers", "cert-manager.io"),
+    definition("ClusterIssuer", "clusterissuers", "cert-manager.io", "Cluster"),
+    definition("Certificate", "certificates", "cert-manager.io"),
+    definition("Cluster", "clusters", "postgresql.cnpg.io"),
+    definition("Database", "databases", "postgresql.cnpg.io"),
+]
+
+
+def upstream_definitions() -> list[dict]:
+    folder = Path(UPSTREAM or "") / "crds"
+    files = [file for name in ("gpu-operator", "cert-manager", "cloudnative-pg") for file in (folder / name).glob("*")]
+    documents = [
+        each for file in files if file.suffix in {".yaml", ".yml"} for each in yaml.safe_load_all(file.read_text())
+    ]
+    return [each for each in documents if each and each["kind"] == "CustomResourceDefinition"]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "ours",
+        pytest.param(
+            "upstream",
+            marks=pytest.mark.skipif(not UPSTREAM, reason="RACKWRIGHT_UPSTREAM names no folder of upstream's"),
+        ),
+    ],
+)
+def cluster(request, toolbox):
+    """A control plane of its own: its definitions must not meet those of other tests. They come after the Stages."""
+    with ControlPlane(toolbox) as there:
+        there.apply(OURS if request.param == "ours" else upstream_definitions())
+        there.apply([namespace(SPACE, **{"pod-security.kubernetes.io/enforce": "restricted"}), node("operators-1")])
+        there.apply([storage_class("nvme-database")])
+        there.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
+        yield there
+
+
+def custom(group: str, kind: str, name: str, spec: dict, space: str | None = SPACE) -> dict:
+    meta = {"name": name} | ({"namespace": space} if space else {})
+    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, "spec": spec}
+
+
+def test_a_cluster_policy_turns_ready(cluster):
+    names = (
+        "operator",
+        "daemonsets",
+        "devicePlugin",
+        "dcgm",
+        "dcgmExporter",
+        "driver",
+        "gfd",
+        "nodeStatusExporter",
+        "toolkit",
+    )
+    spec = {name: {} for name in names} | {"operator": {"defaultRuntime": "containerd"}}
+    cluster.apply([custom("nvidia.com", "ClusterPolicy", "cluster-policy", spec, space=None)])
+    cluster.kubectl.wait_for("clusterpolicy/cluster-policy", condition="jsonpath={.status.state}=ready")
+
+
+@pytest.mark.parametrize(("kind", "space"), [("Issuer", SPACE), ("ClusterIssuer", None)])
+def test_an_issuer_turns_ready(cluster, kind, space):
+    cluster.apply([custom("cert-manager.io", kind, "own", {"selfSigned": {}}, space=space)])
+    cluster.kubectl.wait_for(f"{kind}/own", condition="Ready", namespace=space)
+
+
+def test_a_certificate_is_put_into_its_secret(cluster):
+    spec = {"secretName": "gateway-tls", "dnsNames": ["models.example"], "issuerRef": {"name": "own"}}
+    cluster.apply([custom("cert-manager.io", "Certificate", "gateway", spec)])
+    cluster.kubectl.wait_for("certificate/gateway", condition="Ready", namespace=SPACE)
+    (secret,) = (
+        each for each in cluster.kubectl.get("secrets", namespace=SPACE) if each["type"] == "kubernetes.io/tls"
+    )
+    assert secret["metadata"]["name"] == "gateway-tls"
+    assert set(secret["data"]) == {"ca.crt", "tls.crt", "tls.key"}
+    assert all(secret["data"].values())
+
+
+def test_a_database_cluster_is_healthy_when_all_its_instances_are(cluster):
+    spec = {
+        "instances": 2,
+        "storage": {"size": "1Gi", "storageClass": "nvme-database"},
+        "resources": {"requests": {"cpu": "2"}},
+        "affinity": {
+            "nodeSelector": {"kubernetes.io/hostname": "operators-1"},
+            "tolerations": [{"operator": "Exists"}],
+        },
+    }
+    cluster.apply([custom("postgresql.cnpg.io", "Cluster", "postgres", spec)])
+    healthy = "jsonpath={.status.phase}=Cluster in healthy state"
+    cluster.kubectl.wait_for("clusters.postgresql.cnpg.io/postgres", condition=healthy, namespace=SPACE)
+    pods = cluster.kubectl.get("pods", namespace=SPACE, labels="cnpg.io/cluster=postgres")
+    assert [pod["metadata"]["name"] for pod in pods] == ["postgres-1", "postgres-2"]
+    for pod in pods:
+        assert pod["status"]["phase"] == "Running"
+        assert pod["spec"]["containers"][0]["resources"] == {"requests": {"cpu": "2"}}
+        assert {"operator": "Exists"} in pod["spec"]["tolerations"]
+    services = {each["metadata"]["name"] for each in cluster.kubectl.get("services", namespace=SPACE)}
+    assert services == {"postgres-rw", "postgres-ro", "postgres-r"}
+    assert all(pod["metadata"]["ownerReferences"][0]["kind"] == "Cluster" for pod in pods)
+
+
+def test_a_database_cluster_that_finds_no_room_is_not_called_healthy(cluster):
+    resources = {"requests": {"cpu": "1000"}}
+    spec = {"instances": 1, "storage": {"size": "1Gi", "storageClass": "nvme-database"}, "resources": resources}
+    cluster.apply([custom("postgresql.cnpg.io", "Cluster", "huge", spec)])
+    cluster.kubectl.wait_for(
+        "clusters.postgresql.cnpg.io/huge", condition="jsonpath={.status.instances}=1", namespace=SPACE
+    )
+    time.sleep(2)  # there is nothing to wait for: it must not happen
+    (there,) = (
+        each
+        for each in cluster.kubectl.get("clusters.postgresql.cnpg.io", namespace=SPACE)
+        if each["metadata"]["name"] == "huge"
+    )
+    assert there["status"]["phase"] != "Cluster in healthy state"
+
+
+def test_a_database_is_applied(cluster):
+    spec = {"name": "mlflow", "owner": "mlflow", "cluster": {"name": "postgres"}}
+    cluster.apply([custom("postgresql.cnpg.io", "Database", "mlflow", spec)])
+    applied = "jsonpath={.status.applied}=true"
+    cluster.kubectl.wait_for("databases.postgresql.cnpg.io/mlflow", condition=applied, namespace=SPACE)
+
+
+def test_the_parameters_are_in_the_stages():
+    there = {stage["metadata"]["name"]: stage for stage in stages.objects(["one", "two"], "198.51.100.7")}
+    expressions = there["volume-provisions"]["spec"]["selector"]["matchExpressions"]
+    assert expressions[-1]["jq"]["values"] == ["one", "two"]
+    assert "198.51.100.7" in yaml.safe_dump(there["load-balancer-answers"])
+    assert "ADDRESS" not in yaml.safe_dump(list(there.values()))
+
+
+def test_without_storage_classes_no_volume_is_played():
+    assert not [name for name in (stage["metadata"]["name"] for stage in stages.objects([])) if "volume" in name]
