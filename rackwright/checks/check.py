@@ -46,7 +46,8 @@ def _belongs(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> No
         )
     data = mark.get("data") or {}
     if (data.get("site"), str(data.get("phase"))) != (site.name, str(phase)):
+        other = f"{data.get('site')}, phase {data.get('phase')}"
         raise Refusal(
-            f"The cluster of {kubeconfig} is {data.get('site')}'s in phase {data.get('phase')}, not {site.name}'s in phase {phase}.",
+            f"The cluster of {kubeconfig} is that of {other}, not that of {site.name}, phase {phase}.",
             "Name the kubeconfig of this site, or the site of this kubeconfig.",
         )

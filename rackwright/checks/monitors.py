@@ -86,7 +86,8 @@ def _finds(objects: Objects, monitor: Object) -> Iterator[Finding]:
         return
     chosen = _chosen(objects, monitor)
     if not chosen:
-        what = f"selects no {kind} in {', '.join(_namespaces(objects, monitor)) or 'any namespace'}: {_spell_selector(selector)}"
+        places = ", ".join(_namespaces(objects, monitor)) or "any namespace"
+        what = f"selects no {kind} in {places}: {_spell_selector(selector)}"
         yield failed(where, what, f"Write labels that the {kind} bears.")
     for endpoint in _endpoints(monitor) if chosen else []:
         if not any(_has_port(objects, endpoint, each) for each in chosen):

@@ -52,7 +52,7 @@ def certificates_are_issued(objects: Objects) -> Iterator[Finding]:
         yield _report(objects, each, ready.get("status") == "True", said, "cert-manager")
 
 
-def _report(objects: Objects, each: Object, well: bool, said: str, operator: str) -> Finding:  # noqa: FBT001 - the state
+def _report(objects: Objects, each: Object, well: bool, said: str, operator: str) -> Finding:
     """Failed where it is not well; where it is, seen only if a real operator said so."""
     if not well:
         place = f"-n {namespace_of(each)} " if namespace_of(each) else ""

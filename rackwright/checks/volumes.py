@@ -57,8 +57,8 @@ def drives_hold_the_volumes(objects: Objects, site: Site, phase: Phase) -> Itera
     """Volumes of one purpose on one host are no more than its drives of that purpose."""
     used: Counter[tuple[str, str]] = Counter()
     for volume in objects.all("PersistentVolume"):
-        for host in _hosts(volume):
-            used[host, volume["spec"].get("storageClassName", "")] += size(volume["spec"]["capacity"]["storage"])
+        for name in _hosts(volume):
+            used[name, volume["spec"].get("storageClassName", "")] += size(volume["spec"]["capacity"]["storage"])
     for host in site.hosts_in(phase):
         for purpose in VOLUME_PURPOSES:
             taken, there = used[host.name, storage_class(purpose)], room_gb(host, purpose) * 10**9

@@ -6,7 +6,7 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -23,11 +23,12 @@ from rackwright.secrets import Vault
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = "rackwright"
 LISTEN_S = 1.0
+UNCHANGED = {"same", "read"}
 FOREIGN = ("PULUMI_", "KUBECONFIG", "HELM_", "ANSIBLE_VAULT_PASSWORD_FILE", "KUBECACHEDIR")
 
 
 class Stack:
-    """One stack with a state, a configuration and a home of its own; nothing in the checkout or the user's home changes."""
+    """One stack with a state and a home of its own; nothing in the checkout or the user's home changes."""
 
     def __init__(
         self,
@@ -74,19 +75,32 @@ class Stack:
     def up(self, progress: Progress, watch: Callable[[Events], None]) -> Events:
         """Bring everything up; `watch` is called every second, and ends it by raising."""
         events = Events()
-        with self._running("up", "--yes", "--skip-preview", "--json", *self._how()) as (process, lines):
+        arguments = ("up", "--yes", "--skip-preview", "--json", *self._how())
+        with self._started(arguments, subprocess.PIPE) as process:
+            lines = _lines(process.stdout)
             while (line := _next(lines)) is not None:
                 for told in events.hear(line):
                     progress(told)
                 watch(events)
-            self._judge(process.wait(), events)
+            if code := process.wait():
+                raise _refused(arguments, code, events.errors or self._trouble(arguments))
         return events
 
-    def changes(self) -> list[str]:
-        """What another run would change, as `operation name`."""
-        output = self._finish("preview", "--json", *self._how(), at=ROOT)
-        steps = json.loads(output).get("steps") or []
-        return sorted(f"{step['op']} {name_of(step['urn'])}" for step in steps if step["op"] not in {"same", "read"})
+    @contextmanager
+    def changes(self) -> Iterator[Callable[[], list[str]]]:
+        """Start to look what another run would change; the function waits for it and lists `operation name`."""
+        arguments = ("preview", "--json", *self._how())
+        with (self.folder / "preview").open("w+") as output, self._started(arguments, output) as process:
+
+            def answer() -> list[str]:
+                code = process.wait()
+                output.seek(0)
+                if code:
+                    raise _refused(arguments, code, self._trouble(arguments))
+                steps = json.load(output).get("steps") or []
+                return sorted(f"{each['op']} {name_of(each['urn'])}" for each in steps if each["op"] not in UNCHANGED)
+
+            yield answer
 
     def outputs(self) -> dict[str, Any]:
         """How to reach what came up; secret outputs are masked."""
@@ -114,32 +128,29 @@ class Stack:
         return done.stdout
 
     @contextmanager
-    def _running(self, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], "queue.Queue[str | None]"]]:
-        """Pulumi at work, its output by lines; whatever ends the block ends all that it has started."""
-        lines: queue.Queue[str | None] = queue.Queue()
-        with (self.folder / "stderr").open("w") as trouble:
+    def _started(self, arguments: Sequence[str], output: IO[str] | int) -> Iterator[subprocess.Popen[str]]:
+        """Pulumi at work; whatever ends the block ends it and what it has started."""
+        with (self.folder / f"{arguments[0]}.stderr").open("w") as trouble:
             process = subprocess.Popen(
                 [self._pulumi, *arguments],
                 cwd=ROOT,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=output,
                 stderr=trouble,
                 text=True,
                 start_new_session=True,  # Ctrl-C is for us
             )
         try:
-            threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
-            yield process, lines
+            yield process
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def _judge(self, code: int, events: Events) -> None:
-        if code:
-            said = (self.folder / "stderr").read_text(errors="replace").splitlines()
-            raise _refused(("up",), code, events.errors or [("", line) for line in said])
+    def _trouble(self, arguments: Sequence[str]) -> list[tuple[str, str]]:
+        lines = (self.folder / f"{arguments[0]}.stderr").read_text(errors="replace").splitlines()
+        return [("", line) for line in lines]
 
 
 def _environment(folder: Path, owner: Path, toolbox: Toolbox, vault: Vault) -> dict[str, str]:
@@ -163,10 +174,17 @@ def _write_privately(file: Path, text: str) -> None:
         stream.write(text)
 
 
-def _read(stream: IO[str] | None, lines: "queue.Queue[str | None]") -> None:
-    for line in stream or ():
-        lines.put(line)
-    lines.put(None)
+def _lines(stream: IO[str] | None) -> "queue.Queue[str | None]":
+    """Its lines as they come, and nothing at its end; read aside, so that somebody can look up in between."""
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        for line in stream or ():
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
 
 
 def _next(lines: "queue.Queue[str | None]") -> str | None:
@@ -177,7 +195,7 @@ def _next(lines: "queue.Queue[str | None]") -> str | None:
         return ""
 
 
-def _refused(arguments: tuple[str, ...], code: int, errors: list[tuple[str, str]]) -> Refusal:
+def _refused(arguments: Sequence[str], code: int, errors: list[tuple[str, str]]) -> Refusal:
     """Why Pulumi stopped, in one sentence: the first error that says something."""
     command = f"pulumi {arguments[0]}"
     if code < 0:

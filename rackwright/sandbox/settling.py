@@ -1,0 +1,74 @@
+"""Waiting for what goes on after `pulumi up`, and saying what holds things up."""
+
+import time
+
+from rackwright.checks.access import Access
+from rackwright.checks.findings import Finding, Outcome
+from rackwright.checks.operators import certificates_are_issued, cluster_policy_is_ready, databases_are_healthy
+from rackwright.checks.readiness import pods_are_ready
+from rackwright.checks.volumes import claims_are_bound
+from rackwright.errors import Refusal
+from rackwright.sandbox.events import Events
+from rackwright.sandbox.locks import Progress
+from rackwright.site.site import Site
+
+QUIET_S = 30.0  # without a word from Pulumi before somebody looks what is the matter
+LONGEST_S = 900.0
+SETTLE_S = 60.0
+PAUSE_S = 0.5
+
+
+class Watch:
+    """Ends a run that will not come to an end by itself, with what holds it up."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._looked = 0.0
+
+    def __call__(self, events: Events) -> None:
+        """Called every second; Refusal where something is stuck."""
+        quiet = events.quiet_for()
+        if time.monotonic() - events.started > LONGEST_S:
+            raise self._stuck(events, LONGEST_S)
+        if quiet > QUIET_S and time.monotonic() - self._looked > QUIET_S:
+            self._looked = time.monotonic()
+            if list(held_up(self._access)):
+                raise self._stuck(events, quiet)
+
+    def _stuck(self, events: Events, seconds: float) -> Refusal:
+        waiting = ", ".join(events.under_way[:5]) or "nothing that it names"
+        why = "; ".join(f"{each.where} {each.what}" for each in list(held_up(self._access))[:3])
+        reason = why or "every pod that exists is ready"
+        return Refusal(
+            f"pulumi up has waited {seconds:.0f} s for {waiting}: {reason}.",
+            "Mend the site file or the component; with --keep the cluster stays for you to look at.",
+        )
+
+
+def held_up(access: Access) -> list[Finding]:
+    """Pods and claims that do not come up, and why."""
+    objects = access.objects()
+    found = (*pods_are_ready(objects), *claims_are_bound(objects))
+    return [finding for finding in found if finding.outcome is Outcome.FAILED]
+
+
+def settle(access: Access, site: Site, progress: Progress) -> None:
+    """Wait until pods, claims and what operators make are there; give up quietly, since the checks say what is not."""
+    deadline = time.monotonic() + SETTLE_S
+    said = ""
+    while time.monotonic() < deadline:
+        objects = access.objects()
+        found = (
+            *pods_are_ready(objects),
+            *claims_are_bound(objects),
+            *databases_are_healthy(objects, site),
+            *cluster_policy_is_ready(objects),
+            *certificates_are_issued(objects),
+        )
+        waiting = [each for each in found if each.outcome is Outcome.FAILED]
+        if not waiting:
+            return
+        if (line := f"waiting for {waiting[0].where}: {waiting[0].what}") != said:
+            progress(line)
+            said = line
+        time.sleep(PAUSE_S)
