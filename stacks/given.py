@@ -18,6 +18,8 @@ from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
 from stacks.cluster import look, mark, refuse_foreign
 
+ROOT = Path(__file__).resolve().parents[1]  # paths of the configuration are relative to it, as they are written
+
 
 @dataclass(frozen=True)
 class Given:
@@ -48,15 +50,15 @@ class Given:
 def read(phase: Phase) -> Given:
     """Read the configuration and what it names; Refusal before anything is registered."""
     config = pulumi.Config("rackwright")
-    place = Path(config.get("site") or "inventory/example")
+    place = ROOT / (config.get("site") or "inventory/example")
     site, catalog = Site.load(place), Catalog.load()
     cluster = site.cluster(phase)
     if cluster is None:
         raise Refusal(f"{site.name} has no phase {phase}.", f"Write clusters.phase{phase} into its site.yml.")
-    vault = Path(config.get("secrets") or place)
+    vault = ROOT / (config.get("secrets") or place)
     values = open_vault(vault)
     complete(site, values, vault)
-    kubeconfig = Path(config.get("kubeconfig") or cluster.kubeconfig).expanduser()
+    kubeconfig = ROOT / Path(config.get("kubeconfig") or cluster.kubeconfig).expanduser()
     refuse_foreign(site, phase, catalog, look(kubeconfig), kubeconfig)
     folder = config.get("charts")
     return Given(
@@ -65,7 +67,7 @@ def read(phase: Phase) -> Given:
         catalog=catalog,
         cluster=cluster,
         hosts=site.hosts_in(phase),
-        charts={name: Chart(name, pin, Path(folder) if folder else None) for name, pin in catalog.charts.items()},
+        charts={name: Chart(name, pin, ROOT / folder if folder else None) for name, pin in catalog.charts.items()},
         secrets={name: pulumi.Output.secret(value) for name, value in values.items()},
         options=_options(site, phase, kubeconfig),
     )

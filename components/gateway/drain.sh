@@ -11,7 +11,6 @@ ask() {
 ask POST '/drain_listeners?inboundonly&graceful&skip_exit' >&2
 sleep "$leave" # until no balancer sends here any more
 while [ "$SECONDS" -lt "$limit" ]; do
-  active=$(ask GET '/stats?filter=^http.https.downstream_rq_active$')
-  [ "${active##*: }" != 0 ] || exit 0
+  [[ $(ask GET '/stats?filter=^http.https.downstream_rq_active$') =~ active:\ [1-9] ]] || exit 0
   sleep 1
 done

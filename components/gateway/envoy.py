@@ -139,7 +139,7 @@ def _access_log() -> Configuration:
         "tenant": "%ROUTE_NAME%",
         "client": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
         "method": "%REQ(:METHOD)%",
-        "path": "%PATH(NQ:ORIG)%",
+        "path": "%PATH(NQ:ORIG_OR_PATH)%",
         "status": "%RESPONSE_CODE%",
         "details": "%RESPONSE_CODE_DETAILS%",
         "flags": "%RESPONSE_FLAGS%",

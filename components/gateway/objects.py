@@ -121,11 +121,11 @@ def command(place: Place) -> list[str]:
     """How the proxy is started; the image's own entrypoint would change owners of files first."""
     return [
         "envoy",
-        f"--config-path={place.configuration}/envoy.json",
+        *("-c", f"{place.configuration}/envoy.json"),
         "--disable-hot-restart",  # a pod is replaced, never its process
-        "--drain-strategy=immediate",
-        f"--concurrency={WORKERS}",
-        "--log-level=warning",
+        *("--drain-strategy", "immediate"),
+        *("--concurrency", str(WORKERS)),
+        *("--log-level", "warning"),
     ]
 
 

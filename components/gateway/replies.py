@@ -15,7 +15,7 @@ def replies() -> dict[str, Any]:
         "body": {"inline_string": "too many requests at once for this tenant"},
     }
     in_a_minute = {
-        "filter": {"response_flag_filter": {"flags": ["RL"]}},
+        "filter": {"status_code_filter": {"comparison": {"value": {"default_value": 429, "runtime_key": "none"}}}},
         "body": {"inline_string": "too many requests in a minute for this tenant"},
     }
     error = {"message": "%LOCAL_REPLY_BODY%", "type": "gateway", "code": "%RESPONSE_CODE%"}

@@ -1,0 +1,161 @@
+"""The real Envoy on loopback, with the very configuration that the component renders."""
+
+import ipaddress
+import json
+import shutil
+import socket
+import ssl
+import subprocess
+import sysconfig
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from stand_in_engine import Engine
+
+from components.gateway.envoy import certificate_configuration, envoy_configuration
+from components.gateway.objects import command
+from components.gateway.place import Place
+from rackwright.site.gateway import Gateway
+from rackwright.site.tenants import Limits, Tenant
+
+HOST = "llm.example.internal"
+ENVOY = Path(sysconfig.get_paths()["purelib"]) / "envoy" / "_bin" / "envoy"
+
+
+@dataclass
+class Proxy:
+    """A running proxy and how to call it."""
+
+    process: subprocess.Popen
+    place: Place
+    keys: dict[str, str]
+    engines: dict[str, Engine]
+    folder: Path
+    log: Path
+    clients: list[httpx.Client] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.place.https_port}"
+
+    def client(self, tenant: str | None = "chat", **headers) -> httpx.Client:
+        context = ssl.create_default_context(cafile=self.folder / "tls.crt")
+        given = {"authorization": f"Bearer {self.keys[tenant]}"} if tenant else {}
+        client = httpx.Client(base_url=self.url, verify=context, headers=given | headers, timeout=20)
+        self.clients.append(client)
+        return client
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def certify(folder: Path) -> None:
+    """A pair for the door's name and for loopback, as cert-manager would put it there."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
+    names = [x509.DNSName(HOST), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "tls.key").write_bytes(key.private_bytes(*plain))
+    (folder / "tls.crt").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start a proxy for some models; everything that it started is ended afterwards."""
+    running: list[Proxy] = []
+
+    def begin(models=("llama", "qwen"), tenants=None, **settings) -> Proxy:
+        folder = Path(tmp_path / f"proxy-{len(running)}")
+        folder.mkdir()
+        certify(folder)
+        place = Place("127.0.0.1", free_port(), free_port(), free_port(), str(folder), str(folder))
+        gateway = Gateway(host=HOST, **{"replicas": 1, "request_limit_mib": 1} | settings)
+        tenants = tenants or (Tenant(name="chat", key="chat_key"), Tenant(name="batch", key="batch_key"))
+        keys = {tenant.key: f"a-key-of-{tenant.name}-{'x' * 24}" for tenant in tenants}
+        engines = {model: Engine() for model in models}
+        upstreams = {model: engine.address for model, engine in engines.items()}
+        rendered = envoy_configuration(gateway, tenants, keys, upstreams, place)
+        (folder / "envoy.json").write_text(json.dumps(rendered))
+        (folder / "certificate.json").write_text(json.dumps(certificate_configuration(place)))
+        log = folder / "log"
+        with log.open("w") as stream:
+            process = subprocess.Popen([ENVOY, *command(place)[1:]], stdout=stream, stderr=stream)
+        named = {tenant.name: keys[tenant.key] for tenant in tenants}
+        proxy = Proxy(process, place, named, engines, folder, log)
+        running.append(proxy)
+        wait_until_ready(proxy)
+        return proxy
+
+    yield begin
+    for proxy in running:
+        for client in proxy.clients:
+            client.close()
+        proxy.process.kill()
+        proxy.process.wait()
+        for engine in proxy.engines.values():
+            engine.end()
+        shutil.rmtree(proxy.folder)
+
+
+def wait_until_ready(proxy: Proxy) -> None:
+    ready = f"http://127.0.0.1:{proxy.place.metrics_port}/ready"
+    for _ in range(200):
+        assert proxy.process.poll() is None, proxy.log.read_text()
+        try:
+            if httpx.get(ready).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(proxy.log.read_text())
+
+
+@pytest.fixture
+def renew():
+    """Put a fresh pair where the proxy looks, as the kubelet does: both at once."""
+
+    def put(proxy: Proxy) -> None:
+        fresh = proxy.folder / "fresh"
+        fresh.mkdir()
+        certify(fresh)
+        for name in ("tls.key", "tls.crt"):
+            (fresh / name).replace(proxy.folder / name)
+
+    return put
+
+
+@pytest.fixture
+def limited():
+    """A tenant with small limits beside one without."""
+
+    def make(**limits) -> tuple[Tenant, ...]:
+        return (
+            Tenant(name="chat", key="chat_key", limits=Limits(**limits)),
+            Tenant(name="batch", key="batch_key"),
+        )
+
+    return make
