@@ -45,7 +45,7 @@ class Output:
         if self.json:
             faults = [dataclasses.asdict(fault) for fault in getattr(refusal, "faults", ())]
             cure = "Mend each of the faults." if faults else refusal.cure
-            self.text(json.dumps({"ok": False, "what": refusal.what, "cure": cure, "faults": faults}, indent=2))
+            self.text(json.dumps({"succeeded": False, "what": refusal.what, "cure": cure, "faults": faults}, indent=2))
         else:
             _write(sys.stderr, f"{refusal.what}\n{refusal.cure}")
         return 1

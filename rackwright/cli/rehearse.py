@@ -57,11 +57,13 @@ def _kept(output: Output, end: str | None) -> None:
 
     names = list(ControlPlane.kept())
     if end is None:
-        output.result("\n".join(names) or "None is kept.", {"ok": True, "kept": names})
+        output.result("\n".join(names) or "None is kept.", {"succeeded": True, "kept": names})
         return
     if end not in ("all", *names):
         raise Refusal(f"No cluster {end} is kept.", options.sentence(nearest(end, names or ["none at all"])))
     ended = names if end == "all" else [end]
     for name in ended:
         ControlPlane.end(name)
-    output.result("\n".join(f"{name} has ended." for name in ended) or "None was kept.", {"ok": True, "ended": ended})
+    output.result(
+        "\n".join(f"{name} has ended." for name in ended) or "None was kept.", {"succeeded": True, "ended": ended}
+    )

@@ -54,7 +54,7 @@ def check(context: typer.Context, site: options.Site, *, json: options.Json = Fa
     complete(found, vault.read(), site)
     secrets = [{"name": secret.name, "purpose": secret.purpose} for secret in required(found)]
     output.result(
-        f"{vault.file}: all {len(secrets)} secrets.", {"ok": True, "file": str(vault.file), "secrets": secrets}
+        f"{vault.file}: all {len(secrets)} secrets.", {"succeeded": True, "file": str(vault.file), "secrets": secrets}
     )
 
 
@@ -119,6 +119,6 @@ def _report(output: Output, filled: "Filled") -> None:
             f"{vault.file}: {counts}, and {len(filled.missing)} still missing, which others make: {names}.",
             f"Run it again at a terminal, with {VARIABLE}{first.upper()} set, or with {first}=... piped into --stdin.",
         )
-    data = {"ok": True, "file": str(vault.file), "password_file": str(vault.password_file)}
+    data = {"succeeded": True, "file": str(vault.file), "password_file": str(vault.password_file)}
     names_by_fate = {"generated": filled.generated, "given": filled.given, "kept": filled.kept}
     output.result(f"{vault.file}: {counts}.", data | names_by_fate)

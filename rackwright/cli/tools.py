@@ -25,7 +25,7 @@ def tools(
     lines = [f"{tool['name']:26} {tool['version']:12} {tool['source']:16} {tool['path']}" for tool in found]
     output.result(
         "\n".join([*lines, *(f"{name:26} missing: rackwright tools --build makes it" for name in missing)]),
-        {"ok": not missing, "tools": found, "missing": missing},
+        {"succeeded": not missing, "tools": found, "missing": missing},
     )
     if missing:
         raise typer.Exit(1)

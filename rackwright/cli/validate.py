@@ -32,7 +32,7 @@ def validate(context: typer.Context, site: options.Site, *, json: options.Json =
     phases = " and ".join(str(phase) for phase in found.phases)
     output.result(
         "\n".join([f"{file}: no fault ({counted}, phase {phases}).", *(f"Note: {note}" for note in notes)]),
-        {"ok": True, "file": str(file), "site": found.name, "phases": found.phases, **summary}
+        {"succeeded": True, "file": str(file), "site": found.name, "phases": found.phases, **summary}
         | {"faults": [], "notes": notes},
     )
 

@@ -94,7 +94,7 @@ def test_init_of_a_broken_site_makes_nothing(rackwright, broken):
 def test_check_names_what_is_there_and_never_shows_it(rackwright, lab, vault):
     result = rackwright("secrets", "check", lab, "--json")
     answer = json.loads(result.stdout)
-    assert answer["ok"]
+    assert answer["succeeded"]
     assert {"name": "k3s_token", "purpose": "Lets a server join the k3s cluster."} in answer["secrets"]
     assert not any(value in result.stdout for value in vault.read().values())
 
@@ -102,7 +102,7 @@ def test_check_names_what_is_there_and_never_shows_it(rackwright, lab, vault):
 def test_check_tells_every_fault_as_json(rackwright, lab, vault):
     vault.write({"grafana_admin_pasword": "g7Kp2wQz9Lm4Tx8Rv1"})
     answer = json.loads(rackwright("secrets", "check", lab, "--json").stdout)
-    assert not answer["ok"]
+    assert not answer["succeeded"]
     assert len(answer["faults"]) == 14
     assert {"name", "what", "cure"} == set(answer["faults"][0])
 

@@ -18,7 +18,7 @@ def test_a_site_has_several_names(rackwright, named):
 
 def test_a_sound_site_as_json(rackwright):
     answer = json.loads(rackwright("validate", "workstation", "--json").stdout)
-    assert answer["ok"]
+    assert answer["succeeded"]
     assert (answer["site"], answer["hosts"], answer["gpus"], answer["phases"]) == ("workstation", 1, 2, [1])
     assert answer["faults"] == []
 
@@ -64,7 +64,7 @@ def test_faults_as_json(rackwright, broken):
     assert result.returncode == 1
     assert result.stderr == ""
     answer = json.loads(result.stdout)
-    assert not answer["ok"]
+    assert not answer["succeeded"]
     fault = next(each for each in answer["faults"] if each["path"] == "networks.nodes.mtuu")
     assert (fault["file"], fault["line"]) == (f"{broken}/site.yml", 9)
     assert fault["what"] == "is not a known key"
@@ -74,7 +74,7 @@ def test_faults_as_json(rackwright, broken):
 def test_a_file_that_is_no_yaml_as_json(rackwright, lab):
     (lab / "site.yml").write_text("a: [")
     answer = json.loads(rackwright("validate", lab, "--json").stdout)
-    assert set(answer) == {"ok", "what", "cure", "faults"}
+    assert set(answer) == {"succeeded", "what", "cure", "faults"}
     assert "not YAML" in answer["what"]
 
 
