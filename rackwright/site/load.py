@@ -18,13 +18,13 @@ ModelType = TypeVar("ModelType", bound=BaseModel)
 FILE_NAME = "site.yml"
 
 
-def load(kind: type[ModelType], path: Path) -> ModelType:
-    """Read, validate and check a site; raises SiteRefused with all faults, Refusal where the file cannot be read."""
+def load(kind: type[ModelType], path: Path, catalog: Catalog | None = None) -> ModelType:
+    """A site that fits the checkout's catalog, or another; SiteRefused lists all faults, Refusal what is no file."""
     document = read(site_file(path))
-    catalog = Catalog.load()
+    pins = catalog or Catalog.load()
 
     def judges(site: ModelType) -> Iterator[Broken]:
-        return broken({name: getattr(site, name) for name in kind.model_fields} | {"site": site, "catalog": catalog})
+        return broken({name: getattr(site, name) for name in kind.model_fields} | {"site": site, "catalog": pins})
 
     return check(kind, document, judges, SiteRefused)
 

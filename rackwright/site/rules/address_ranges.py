@@ -7,7 +7,6 @@ from itertools import combinations
 from rackwright.site.faults import Place, spell
 from rackwright.site.hosts import Phase
 from rackwright.site.judge import Broken
-from rackwright.site.networks import Networks
 from rackwright.site.site import Site
 from rackwright.site.unknown import is_known, look
 
@@ -41,17 +40,6 @@ def ranges_are_usable(site: Site) -> Iterator[Broken]:
                     f"is {network}, which overlaps {reserved}, a range with a meaning of its own",
                     "write a private range (RFC 1918), such as 10.42.0.0/16",
                 )
-
-
-def networks_hold_their_hosts(networks: Networks, site: Site) -> Iterator[Broken]:
-    """A network has an address for every machine, the router and what moves between machines."""
-    nodes = networks.nodes.cidr
-    shared = [site.clusters.phase2, site.gateway.address, networks.nodes.gateway]
-    yield from _too_narrow(("networks", "nodes", "cidr"), nodes, len(site.hosts) + sum(1 for each in shared if each))
-    if networks.storage is not None:
-        ports = sum(1 for host in site.hosts if host.storage_address)
-        routers = 1 if networks.storage.gateway else 0
-        yield from _too_narrow(("networks", "storage", "cidr"), networks.storage.cidr, ports + routers)
 
 
 def pod_networks_hold_their_nodes(site: Site, phase: Phase) -> Iterator[Broken]:
@@ -100,13 +88,3 @@ def _rank(each: Range) -> int:
 
 def _phases(one: Place, other: Place) -> bool:
     return one[0] == other[0] == "clusters" and one[1] != other[1]
-
-
-def _too_narrow(place: Place, network: IPv4Network, wanted: int) -> Iterator[Broken]:
-    room = network.num_addresses - 2 if network.prefixlen < 31 else network.num_addresses
-    if room < wanted:
-        yield Broken(
-            place,
-            f"is {network}, room for {room} addresses, and {wanted} are wanted",
-            f"write a network of /{32 - (wanted + 1).bit_length()} or wider",
-        )

@@ -130,7 +130,7 @@ def services_of_the_site_are_apart(site: Site) -> Iterator[Broken]:
 def _outside(place: Place, address: IPv4Address, network_place: Place, network: IPv4Network) -> Iterator[Broken]:
     name = spell(network_place)
     if address not in network:
-        yield Broken(place, f"is {address}, outside {name} {network}", f"write an unused address of {network}")
+        yield Broken(place, f"is {address}, outside {name} {network}", f"write a free address of {network}")
     elif network.prefixlen < 31 and address in (network.network_address, network.broadcast_address):
         kind = "network" if address == network.network_address else "broadcast"
         yield Broken(place, f"is {address}, the {kind} address of {name} {network}", "write one between the two ends")

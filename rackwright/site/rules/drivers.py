@@ -96,5 +96,5 @@ def _unsupported(place: Place, system: OperatingSystem) -> Iterator[Broken]:
         yield Broken(
             place,
             f"is {system.release!r}, and {system.name} is supported in {', '.join(supported)}",
-            f'write "{supported[-1]}"' + (f" or {', '.join(supported[:-1])}" if supported[:-1] else ""),
+            "write " + " or ".join(f'"{each}"' for each in supported),
         )

@@ -51,6 +51,25 @@ def replicas_fit_into_the_memory(model: Model, place: Place, site: Site, phase: 
         )
 
 
+def data_pods_find_hosts(site: Site) -> Iterator[Broken]:
+    """In phase 2 each copy of the data runs on a host of its own, which has the memory and the threads for it."""
+    if 2 not in site.phases:
+        return
+    workers = [host for host in site.hosts_in(2) if host.roles != ("control",)]
+    pods = {"vectors": site.vectors.phase2.replicas, "postgresql": site.postgresql.phase2.instances}
+    for owner, count in pods.items():
+        for key, share in (("memory_gib", WHOLE_SHARE), ("cores", 1)):
+            wanted = getattr(getattr(site, owner), key)
+            rooms = sorted((getattr(host, key) for host in workers), reverse=True)
+            if len(rooms) >= count and wanted > rooms[count - 1] * share:
+                yield Broken(
+                    (owner, key),
+                    f"is {wanted} for each of {count} in phase 2, each on a host of its own, and the hosts have "
+                    f"{', '.join(str(room) for room in rooms[:count])}",
+                    f"write at most {int(rooms[count - 1] * share)}",
+                )
+
+
 def _first_server(
     site: Site, key: str, unit: str, share: float, wanted: dict[str, tuple[int, int]]
 ) -> Iterator[Broken]:

@@ -52,8 +52,8 @@ def _too_large(model: Model, place: Place, gpus: Gpus) -> Iterator[Broken]:
     each = model.weights_gib / model.gpus
     if pool <= 0 or longest == 0:
         what = (
-            f"is {model.tensor_parallel}: weights of {model.weights_gib:.1f} GiB are {each:.1f} GiB a GPU, which "
-            f"leaves nothing for the KV cache of {share}"
+            f"is {model.tensor_parallel}: weights of {model.weights_gib:.1f} GiB are {each:.1f} GiB a GPU, and with "
+            f"the engine's buffers more than {share}"
         )
         yield Broken((*place, "tensor_parallel"), what, _cure(model, gpus))
         return

@@ -10,13 +10,14 @@ from rackwright.site.judge import Broken
 from rackwright.site.models import Model
 from rackwright.site.packing import without_room
 from rackwright.site.site import Site
+from rackwright.site.unknown import NotKnown
 
 
 def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
     """The GPUs that share a layer are in one host; in phase 1, which is one host, so are all of a replica's."""
     serving = model.phase1 if phase == 1 else model.phase2
     rooms = _rooms(site, phase, requested(model, site.gpu))
-    largest = max(rooms.values(), default=0)
+    largest = max((room for _, room in rooms), default=0)
     if not serving.replicas or not rooms:
         return
     if model.tensor_parallel > largest:
@@ -43,31 +44,35 @@ def replicas_find_their_gpus(site: Site, phase: Phase) -> Iterator[Broken]:
         groups[requested(model, site.gpu)] += parts
     for resource, parts in groups.items():
         rooms = _rooms(site, phase, resource)
-        largest = max(rooms.values(), default=0)
+        largest = max((room for _, room in rooms), default=0)
         placeable = [(name, size) for name, size in parts if size <= largest]  # the others have a fault of their own
-        left = without_room([size for _, size in placeable], list(rooms.values()))
+        left = without_room([size for _, size in placeable], [room for _, room in rooms])
         if left:
             yield Broken(("models",), *_shortage(phase, resource, placeable, rooms, left))
 
 
 def _shortage(
-    phase: Phase, resource: str, parts: list[tuple[str, int]], rooms: dict[str, int], left: list[int]
+    phase: Phase, resource: str, parts: list[tuple[str, int]], rooms: list[tuple[str, int]], left: list[int]
 ) -> tuple[str, str]:
-    asked, there = sum(size for _, size in parts), sum(rooms.values())
+    asked, there = sum(size for _, size in parts), sum(room for _, room in rooms)
     counts: dict[tuple[str, int], int] = defaultdict(int)
     for part in parts:
         counts[part] += 1
     said = ", ".join(f"{name} {count} x {size}" for (name, size), count in counts.items())
-    hosts = ", ".join(f"{name} {room}" for name, room in list(rooms.items())[:6])
+    hosts = ", ".join(f"{name} {room}" for name, room in rooms[:6])
     more = f" and {len(rooms) - 6} more hosts" if len(rooms) > 6 else ""
     what = f"ask for {asked} of {resource} in phase {phase} ({said}), and there are {there} ({hosts}{more})"
     if asked <= there:
-        what += f"; in whatever order, {len(left)} of {', '.join(str(size) for size in sorted(set(left)))} find no host"
+        what += f"; however they are laid out, a group of {max(left)} finds no host with that many left"
     return what, "take away replicas, lower tensor_parallel, or add hosts"
 
 
-def _rooms(site: Site, phase: Phase, resource: str) -> dict[str, int]:
+def _rooms(site: Site, phase: Phase, resource: str) -> list[tuple[str, int]]:
     """How many of a resource each inference host of a phase offers; hosts without any are left out."""
-    hosts = site.hosts_in(phase, "inference")
-    found = {host.name: offered(host.gpus, site.gpu).get(resource, 0) for host in hosts if host.gpus}
-    return {name: count for name, count in found.items() if count}
+    found = []
+    for host in site.hosts_in(phase, "inference"):
+        if host.gpus and host.gpus.mig and site.gpu.mig_strategy == "none":
+            raise NotKnown  # slices that nothing offers: a fault of its own
+        count = offered(host.gpus, site.gpu).get(resource, 0) if host.gpus else 0
+        found += [(host.name, count)] if count else []
+    return found

@@ -105,6 +105,8 @@ def networks_are_carried_once(host: Host, place: Place) -> Iterator[Broken]:
 def storage_ports_have_addresses(host: Host, place: Place, networks: Networks) -> Iterator[Broken]:
     """A port on the storage network wants an address there, and the reverse."""
     ports = [port for name, port in carriers(host) if name == "storage"]
+    if networks.storage is None and host.storage_address is not None:
+        return  # that is a fault of its own
     if ports and networks.storage is None:
         yield Broken(
             place, f"carries storage over {ports[0]}, and the site has no networks.storage", "describe that network"

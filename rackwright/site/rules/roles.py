@@ -6,7 +6,6 @@ from rackwright.site.faults import Place
 from rackwright.site.hosts import Host, Phase, Role
 from rackwright.site.judge import Broken
 from rackwright.site.site import Site
-from rackwright.site.unknown import is_known, look
 
 EXCLUSIVE: tuple[tuple[Role, Role, str], ...] = (
     ("inference", "training", "training would take the GPUs that requests wait for"),
@@ -54,9 +53,9 @@ def phases_have_hosts(site: Site, phase: Phase) -> Iterator[Broken]:
 
 def phases_of_hosts_exist(host: Host, place: Place, site: Site) -> Iterator[Broken]:
     """A host that serves in a phase joins that phase's cluster."""
-    for phase in host.phases:
+    for phase in host.phases if site.phases else ():
         if phase not in site.phases:
-            others = ", ".join(str(each) for each in site.phases) or "1"
+            others = ", ".join(str(each) for each in site.phases)
             yield Broken(
                 (*place, "phases"),
                 f"are {', '.join(str(each) for each in host.phases)}, and the site has no clusters.phase{phase}",
@@ -68,11 +67,11 @@ def first_phase_is_one_server(site: Site) -> Iterator[Broken]:
     """Phase 1 is one inference server with everything on it."""
     if 1 not in site.phases:
         return
-    servers = [(index, host) for index, host in enumerate(site.hosts) if is_known(host) and _serves_first(host)]
-    for index, host in servers[1:]:
+    for index, host in site.numbered_hosts_in(1, "inference")[1:]:
         yield Broken(
             ("hosts", index, "phases"),
-            f"are {', '.join(str(each) for each in host.phases)}, and {servers[0][1].name} is the server of phase 1",
+            f"are {', '.join(str(each) for each in host.phases)}, and {site.hosts_in(1, 'inference')[0].name} is the "
+            "server of phase 1",
             "phase 1 is one server: write `phases: [2]`",
         )
 
@@ -98,7 +97,7 @@ def first_server_serves(host: Host, place: Place, site: Site) -> Iterator[Broken
 
 def control_nodes_can_agree(site: Site) -> Iterator[Broken]:
     """Etcd goes on while more than half of its members agree: an even number survives no more than one less."""
-    if 2 not in site.phases:
+    if 2 not in site.phases or not site.hosts_in(2):
         return
     count = len(site.hosts_in(2, "control"))
     if count not in CONTROL_NODES:
@@ -112,10 +111,5 @@ def control_nodes_can_agree(site: Site) -> Iterator[Broken]:
 
 def second_phase_serves(site: Site) -> Iterator[Broken]:
     """Phase 2 without an inference server answers nobody."""
-    if 2 in site.phases and not site.hosts_in(2, "inference"):
+    if 2 in site.phases and site.hosts_in(2) and not site.hosts_in(2, "inference"):
         yield Broken(("hosts",), "has no inference server in phase 2", "give the role inference to a host with GPUs")
-
-
-def _serves_first(host: Host) -> bool:
-    phases = look(host, "phases")
-    return is_known(phases) and all(is_known(each) for each in phases) and 1 in phases

@@ -26,7 +26,7 @@ def models_are_served_somewhere(model: Model, place: Place) -> Iterator[Broken]:
 def models_are_served_in_phases_that_exist(model: Model, place: Place, site: Site) -> Iterator[Broken]:
     """Replicas want a cluster."""
     for name, phase, serving in _both(model):
-        if serving.replicas and phase not in site.phases:
+        if serving.replicas and site.phases and phase not in site.phases:
             yield Broken(
                 (*place, name, "replicas"),
                 f"is {serving.replicas}, and the site has no clusters.{name}",
@@ -36,7 +36,7 @@ def models_are_served_in_phases_that_exist(model: Model, place: Place, site: Sit
 
 def phases_serve_something(site: Site, phase: Phase) -> Iterator[Broken]:
     """A phase in which no model is served answers nobody."""
-    if not site.models_in(phase):
+    if site.hosts_in(phase) and not site.models_in(phase):
         yield Broken(
             ("models",), f"serve nothing in phase {phase}", f"write `phase{phase}: {{replicas: 1}}` at one of them"
         )

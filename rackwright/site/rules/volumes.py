@@ -34,7 +34,7 @@ def first_server_holds_all_volumes(site: Site) -> Iterator[Broken]:
 
 def data_volumes_find_hosts(site: Site) -> Iterator[Broken]:
     """In phase 2 each copy of the data lies on a host of its own: two on one would be lost together."""
-    if 2 not in site.phases:
+    if 2 not in site.phases or not site.hosts_in(2):
         return
     workers = [host for host in site.hosts_in(2) if host.roles != ("control",)]
     for volume in data_volumes(site, 2):
