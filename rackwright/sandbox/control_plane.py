@@ -15,7 +15,7 @@ from typing import Any, Self
 import yaml
 
 from rackwright.errors import Refusal
-from rackwright.sandbox import interruption, kwok, leftovers, ports, stages
+from rackwright.sandbox import disk, interruption, kwok, leftovers, ports, stages
 from rackwright.sandbox.kubectl import Kubectl
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.tools import Toolbox, cache_folder
@@ -70,7 +70,7 @@ class ControlPlane:
             leftovers.clear(parent_folder() / name)
 
     def __enter__(self) -> Self:
-        with ExitStack() as entering:
+        with ExitStack() as entering, disk.written(self.folder):
             entering.enter_context(interruption.heeded())
             for name in leftovers.sweep(parent_folder()):
                 self._progress(f"Cleared {name}, whose owner is gone.")

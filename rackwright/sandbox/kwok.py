@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import yaml
 
 from rackwright.errors import Refusal
 from rackwright.sandbox import ports, processes
-from rackwright.sandbox.tools import TOOLS, Toolbox
+from rackwright.sandbox.tools import TOOLS, Toolbox, cache_folder
 from rackwright.sandbox.tools.declaration import FAMILIES
 
 CLUSTER = "rehearsal"
@@ -176,9 +177,11 @@ def _explain(folder: Path, log: Path) -> Exception:
     fault = _fault(folder)
     if fault:
         return fault
+    saved = cache_folder() / "logs" / folder.name
+    shutil.copytree(_state(folder) / "logs", saved) if (_state(folder) / "logs").exists() else saved.mkdir(parents=True)
+    shutil.copy(log, saved)
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    dead = "" if processes.working_in(folder) else " None of its programs is alive."
     return Refusal(
-        f"The control plane did not come up.{dead} The last word was: {lines[-1] if lines else 'nothing'}",
-        "Give the machine a moment if it is very busy, and run this again with --keep to read the logs in its folder.",
+        f"The control plane did not come up. The last word was: {lines[-1] if lines else 'nothing'}",
+        f"Run this again if the machine was very busy; the logs are in {saved}.",
     )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
 
@@ -146,6 +147,26 @@ def test_a_program_that_cannot_start_is_said_at_once_and_leaves_nothing(toolbox,
     with pytest.raises(Refusal, match=r"disk of .* is full"), ControlPlane(box):
         pass
     assert list(parent_folder().glob("*")) == []
+
+
+def test_what_a_program_said_last_is_told_and_the_logs_are_kept(toolbox, tmp_path):
+    broken = tmp_path / "kwokctl"
+    broken.write_text("#!/bin/sh\necho 'nobody knows why'\nexit 1\n")
+    broken.chmod(0o755)
+    box = Toolbox({**toolbox, "kwokctl": Found(toolbox["kwokctl"].tool, broken, "0.8.0", Source.PATH)})
+    with pytest.raises(Refusal, match="nobody knows why") as refused, ControlPlane(box):
+        pass
+    folder = Path(refused.value.cure.rpartition(" in ")[2].rstrip("."))
+    assert "nobody knows why" in (folder / "kwokctl.log").read_text()
+    assert list(parent_folder().glob("*")) == []
+
+
+def test_a_cache_that_is_no_folder_is_refused(toolbox, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(Refusal, match="cannot be written: not a directory") as refused, ControlPlane(toolbox):
+        pass
+    assert "XDG_CACHE_HOME" in refused.value.cure
 
 
 def test_a_snapshot_brings_back_what_was(toolbox, tmp_path):

@@ -8,6 +8,7 @@ from pretended_programs import pretend, script
 from rackwright.sandbox import tools
 from rackwright.sandbox.tools import cache, search
 from rackwright.sandbox.tools.declaration import FAMILIES, TOOLS, parse_version
+from rackwright.site.catalog import Catalog
 
 
 def put_in_cache(name: str) -> None:
@@ -162,6 +163,10 @@ def test_every_tool_has_a_family_and_every_family_a_pin():
         assert (family.folder / "go.sum").stat().st_size
         for script_name in family.beside:
             assert (family.folder / script_name).stat().st_mode & 0o111
+
+
+def test_the_rehearsal_runs_the_kubernetes_of_the_catalog():
+    assert FAMILIES["kubernetes"].version.startswith(f"v{Catalog.load().kubernetes.minor}.")
 
 
 def test_the_pins_are_what_the_rules_accept():

@@ -1,6 +1,7 @@
 """The programs that a rehearsal runs: found, or built from pinned Go modules and kept.
 
-Beside this file is a folder for each family of programs: one Go module, whose go.mod and go.sum pin everything.
+Beside this file is a folder for each family of programs: one Go module, whose go.mod and go.sum pin everything. To move
+a pin, say `go get -tool <package>@<version>` and `go mod tidy` in that folder; the next run builds it.
 """
 
 from rackwright.sandbox.tools.cache import cache_folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rackwright.sandbox import disk
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.tools import cache, search
 from rackwright.sandbox.tools.build import build
@@ -40,8 +41,9 @@ def ensure(names: Iterable[str], progress: Progress = silence) -> Toolbox:
         progress(complaint)
     families = [family for family in FAMILIES.values() if any(TOOLS[name].family == family.name for name in missing)]
     _announce(families, progress)
-    for family in families:
-        build(family, progress)
+    with disk.written(cache.cache_folder()):
+        for family in families:
+            build(family, progress)
     built = {name: _built(name) for name in missing}
     return Toolbox({name: there.get(name) or built[name] for name in wanted}, there.passed_over)
 
