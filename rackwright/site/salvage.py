@@ -104,7 +104,7 @@ def _validated(annotation: Any, data: Any) -> Any:
 @cache
 def _adapter(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
     info = kind.model_fields[name]
-    annotated: Any = Annotated[info.annotation, *info.metadata]
+    annotated: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
     return TypeAdapter(annotated)
 
 
