@@ -2,7 +2,7 @@
 
 import typer
 
-from rackwright.cli import check, env, rehearse, schema, secrets, tools, validate
+from rackwright.cli import check, env, plan, rehearse, schema, secrets, tools, validate
 
 EPILOG = "Exit codes: 0 done, 1 the site or the cluster says no, 2 wrong usage, 130 stopped."
 
@@ -17,4 +17,5 @@ application = typer.Typer(
 )
 for command in (validate.validate, schema.schema, env.env, rehearse.rehearse, check.check, tools.tools):
     application.command()(command)
+application.add_typer(plan.application, name="plan")
 application.add_typer(secrets.application, name="secrets")

@@ -1,0 +1,122 @@
+"""`rackwright plan`: what a site can carry, and how far the reckoning may be trusted."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from typer.core import TyperGroup
+
+from rackwright.cli import options
+from rackwright.errors import Refusal
+
+File = Annotated[Path, typer.Argument(metavar="CSV", help="Measurements, one run a row.")]
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="Its name on the hub, or the path of its config.json.")]
+Gpu = Annotated[str, typer.Option("--gpu", help="The GPU, e.g. h100_sxm; `rackwright schema` lists the known ones.")]
+Whole = Annotated[int, typer.Option(min=1, max=1024)]
+
+
+class SiteOrCommand(TyperGroup):
+    """`plan SITE` without a word between, beside `plan verify` and others."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take what is no command for a site."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["site", *args]
+        return super().parse_args(ctx, args)
+
+
+application = typer.Typer(
+    cls=SiteOrCommand,
+    help="GPUs, memory, time and limits, reckoned before buying and held against measurements.",
+    no_args_is_help=True,
+)
+
+
+@application.command()
+def verify(context: typer.Context, file: File, *, json: options.Json = False) -> None:
+    """Hold the reckoning against measurements: errors by model and by GPU, rows past a limit apart."""
+    from rackwright.capacity.accuracy import verification_text
+    from rackwright.capacity.verification import as_data
+    from rackwright.capacity.verification import verify as held_against
+
+    output = options.output_of(context, json=json)
+    found = held_against(file)
+    output.result(verification_text(found), {"ok": True, "file": str(file), **as_data(found)})
+
+
+@application.command()
+def fit(
+    context: typer.Context,
+    file: File,
+    *,
+    write: Annotated[bool, typer.Option("--write", help="Make them the constants that `plan` reckons with.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Fit the constants to measurements and show their errors on models and GPUs that were held out."""
+    from rackwright.capacity.accuracy import calibration_text
+    from rackwright.capacity.calibration import as_data, calibrate
+    from rackwright.capacity.calibration import write as written
+    from rackwright.capacity.constants import DATA
+
+    output = options.output_of(context, json=json)
+    found = calibrate(file)
+    if write:
+        written(found, DATA, file.name)
+        output.note(f"Written to {DATA}.")
+    output.result(calibration_text(found), {"ok": True, "file": str(file), **as_data(found)})
+
+
+@application.command()
+def memory(
+    context: typer.Context,
+    model: ModelName,
+    *,
+    gpu: Gpu,
+    memory_gb: Annotated[int | None, typer.Option(help="As sold, where a GPU comes in two sizes.")] = None,
+    tensor_parallel: Annotated[int, typer.Option("--tensor-parallel", "-tp", min=1, max=1024)] = 1,
+    pipeline_parallel: Annotated[int, typer.Option("--pipeline-parallel", "-pp", min=1, max=64)] = 1,
+    data_parallel: Annotated[int, typer.Option("--data-parallel", "-dp", min=1, max=1024)] = 1,
+    precision: Annotated[str | None, typer.Option(help="Of the weights; absent: as published.")] = None,
+    kv_precision: Annotated[Literal["auto", "fp8"], typer.Option(help="Of the KV cache.")] = "auto",
+    memory_fraction: Annotated[float, typer.Option(min=0.01, max=1.0, help="--gpu-memory-utilization.")] = 0.92,
+    sequences: Annotated[int | None, typer.Option(min=1, help="--max-num-seqs; absent: the default.")] = None,
+    batch_tokens: Annotated[int | None, typer.Option(min=1, help="--max-num-batched-tokens; absent: default.")] = None,
+    context_length: Annotated[int | None, typer.Option(min=1, help="--max-model-len; absent: the model's.")] = None,
+    engine_version: Annotated[
+        str | None, typer.Option(help="vLLM's version, e.g. 0.19.0; absent: newest known.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Say what vLLM's log would: weights, activations, buffers, KV cache in GiB and tokens of each GPU."""
+    from rackwright.capacity.feasibility import check, memory_report
+    from rackwright.capacity.replicas import replica_of
+
+    output = options.output_of(context, json=json)
+    replica = replica_of(
+        model,
+        gpu,
+        memory_gb=memory_gb,
+        precision=precision,
+        tensor_parallel=tensor_parallel,
+        pipeline_parallel=pipeline_parallel,
+        data_parallel=data_parallel,
+        kv_bits=8 if kv_precision == "fp8" else 16,
+        memory_fraction=memory_fraction,
+        sequences=sequences,
+        batch_tokens=batch_tokens or 0,
+        version=engine_version,
+    )
+    length = min(context_length or replica.shape.context_length, replica.shape.context_length)
+    if context_length is None and replica.memory.pool > 0:
+        length = min(length, max(replica.longest_context, 1))
+    check(replica, length)
+    text, data = memory_report(replica, length)
+    output.result(text, {"ok": True, **data})
+
+
+@application.command(name="site")
+def of_site(context: typer.Context, site: options.Site, *, json: options.Json = False) -> None:
+    """Reckon a site: GPUs, memory, time, limits. `rackwright plan SITE` is the same."""
+    del site
+    options.output_of(context, json=json)
+    raise Refusal("The reckoning of a whole site is not there yet.", "Use plan memory or plan verify.")
