@@ -16,11 +16,14 @@ NOT_LOOKED_AT = "the machines, the cluster, and whether the weights are where th
 
 def validate(context: typer.Context, site: options.Site, *, json: options.Json = False) -> None:
     """Show every fault of a site file, with its line and cure."""
+    from rackwright.site.catalog import Catalog
+    from rackwright.site.notes import notes as notes_of
     from rackwright.site.site import Site
 
     output = options.output_of(context, json=json)
     found = Site.load(site)
-    notes = [_vault(found, site), f"Not looked at: {NOT_LOOKED_AT}."]
+    notes = [str(note) for note in notes_of(found, Catalog.load())]
+    notes += [_vault(found, site), f"Not looked at: {NOT_LOOKED_AT}."]
     file = site / options.FILE_NAME
     summary = {
         "hosts": len(found.hosts),
