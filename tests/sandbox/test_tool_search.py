@@ -1,6 +1,8 @@
 """Which copy of a program is taken."""
 
+import importlib
 import json
+from importlib import metadata
 
 import pytest
 from pretended_programs import pretend, script
@@ -141,6 +143,45 @@ def test_plugins_are_looked_for_where_pulumi_is_told_to_live(tmp_path, monkeypat
     monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "elsewhere"))
     pretend(tmp_path / "elsewhere/plugins/resource-kubernetes-v4.34.2", "pulumi-resource-kubernetes", "")
     assert "pulumi-resource-kubernetes" in tools.find(["pulumi-resource-kubernetes"])
+
+
+FETCHES = """
+[ "$1" = version ] && echo v3.999.0 && exit
+[ -e "$HOME/offline" ] && exit 1
+place="$HOME/.pulumi/plugins/resource-kubernetes-v$5"
+/bin/mkdir -p "$place"
+printf '#!/bin/sh\\n' > "$place/pulumi-resource-kubernetes"
+/bin/chmod +x "$place/pulumi-resource-kubernetes"
+"""
+
+
+def test_an_official_engine_fetches_its_provider(bare):
+    script(bare, "pulumi", FETCHES)
+    said: list[str] = []
+    found = tools.ensure(["pulumi", "pulumi-resource-kubernetes"], said.append)["pulumi-resource-kubernetes"]
+    assert (found.version, found.source) == (metadata.version("pulumi-kubernetes"), tools.Source.PLUGINS)
+    assert said == [f"Fetching Pulumi's Kubernetes provider {found.version}."]
+
+
+def test_where_it_cannot_the_provider_is_built(bare, tmp_path, monkeypatch):
+    script(bare, "pulumi", FETCHES)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "offline").touch()
+    module = importlib.import_module("rackwright.sandbox.tools.ensure")
+    monkeypatch.setattr(module, "build", lambda *_: put_in_cache("pulumi-resource-kubernetes"))
+    found = tools.ensure(["pulumi", "pulumi-resource-kubernetes"])["pulumi-resource-kubernetes"]
+    assert found.source is tools.Source.BUILT
+
+
+def test_what_is_missing_is_built_and_announced_with_its_time(bare, monkeypatch):
+    pretend(bare, "kubectl", "Client Version: v1.32.4")
+    module = importlib.import_module("rackwright.sandbox.tools.ensure")
+    monkeypatch.setattr(module, "build", lambda family, _: put_in_cache(family.packages[0].rpartition("/")[2]))
+    said: list[str] = []
+    found = tools.ensure(["kubectl", "kwok"], said.append)
+    assert {name: each.source for name, each in found.items()} == dict.fromkeys(["kubectl", "kwok"], tools.Source.BUILT)
+    assert "kubectl on PATH is 1.32.4" in said[0]
+    assert "To be built first, once: kwok, kubernetes. That takes about 7 min" in said[1]
 
 
 def test_the_environment_puts_what_was_found_elsewhere_ahead_of_path(bare):

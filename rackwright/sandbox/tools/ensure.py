@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rackwright.sandbox import disk
 from rackwright.sandbox.locks import Progress, silence
-from rackwright.sandbox.tools import cache, search
+from rackwright.sandbox.tools import cache, plugins, search
 from rackwright.sandbox.tools.build import build
 from rackwright.sandbox.tools.declaration import FAMILIES, TOOLS, Family
 from rackwright.sandbox.tools.toolbox import Found, Source, Toolbox
@@ -34,27 +34,38 @@ def ensure(names: Iterable[str], progress: Progress = silence) -> Toolbox:
     """
     wanted = tuple(names)
     there = find(wanted)
-    missing = [name for name in wanted if name not in there]
-    if not missing:
-        return there
-    for complaint in there.passed_over:
-        progress(complaint)
-    families = [family for family in FAMILIES.values() if any(TOOLS[name].family == family.name for name in missing)]
-    _announce(families, progress)
-    with disk.written(cache.cache_folder()):
-        for family in families:
-            build(family, progress)
-    built = {name: _built(name) for name in missing}
-    return Toolbox({name: there.get(name) or built[name] for name in wanted}, there.passed_over)
+    fetched = _fetch(there, wanted, progress)
+    missing = [name for name in wanted if name not in there and name not in fetched]
+    if missing:
+        for complaint in there.passed_over:
+            progress(complaint)
+        families = [
+            family for family in FAMILIES.values() if any(TOOLS[name].family == family.name for name in missing)
+        ]
+        _announce(families, progress)
+        with disk.written(cache.cache_folder()):
+            for family in families:
+                build(family, progress)
+    got = {**there, **fetched, **{name: _built(name) for name in missing}}
+    return Toolbox({name: got[name] for name in wanted}, there.passed_over)
+
+
+def _fetch(there: Toolbox, wanted: tuple[str, ...], progress: Progress) -> dict[str, Found]:
+    """The provider, where an official engine can fetch it: that takes seconds, and building it minutes."""
+    engine = there.get("pulumi")
+    if PROVIDER not in wanted or PROVIDER in there or engine is None or engine.source is not Source.PATH:
+        return {}
+    provider = plugins.fetch_provider(TOOLS[PROVIDER], engine, progress)
+    return {PROVIDER: provider} if provider else {}
 
 
 def _look_for(name: str) -> tuple[Found | None, str | None]:
     tool = TOOLS[name]
     if name == LANGUAGE_HOST:
         engine, _ = search.on_path(TOOLS["pulumi"])
-        return (search.language_host(tool, engine) if engine else search.in_cache(tool)), None
+        return (plugins.language_host(tool, engine) if engine else search.in_cache(tool)), None
     if name == PROVIDER:
-        return search.provider_plugin(tool) or search.in_cache(tool), None
+        return plugins.provider_plugin(tool) or search.in_cache(tool), None
     found, complaint = search.on_path(tool)
     return found or search.in_cache(tool), complaint
 

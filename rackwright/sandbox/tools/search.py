@@ -48,7 +48,7 @@ def in_cache(tool: Tool) -> Found | None:
 
 def on_path(tool: Tool) -> tuple[Found | None, str | None]:
     """The program on PATH if it will do, else a sentence that says why it will not; neither if there is none."""
-    path = _outside_the_cache(tool.name)
+    path = outside_the_cache(tool.name)
     if path is None:
         return None, None
     version = ask(path, tool.ask)
@@ -59,7 +59,7 @@ def on_path(tool: Tool) -> tuple[Found | None, str | None]:
     return Found(tool, path, spell(version), Source.PATH), None
 
 
-def _outside_the_cache(name: str) -> Path | None:
+def outside_the_cache(name: str) -> Path | None:
     """The first program of that name on PATH that we have not put there ourselves."""
     ours = cache.cache_folder()
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
@@ -67,24 +67,3 @@ def _outside_the_cache(name: str) -> Path | None:
         if found and not Path(found).is_relative_to(ours) and not Path(found).resolve().is_relative_to(ours):
             return Path(found)
     return None
-
-
-def language_host(tool: Tool, pulumi: Found) -> Found:
-    """The language host that came with an engine from PATH, beside it or on PATH itself, else ours."""
-    beside = pulumi.path.resolve().parent / tool.name
-    path = beside if os.access(beside, os.X_OK) else _outside_the_cache(tool.name)
-    if path:
-        return Found(tool, path, pulumi.version, Source.PATH)
-    return Found(tool, FAMILIES[tool.family].folder / tool.name, metadata.version("pulumi"), Source.OURS)
-
-
-def provider_plugin(tool: Tool) -> Found | None:
-    """The newest fitting provider among the plugins that an official Pulumi has fetched."""
-    configured = os.environ.get("PULUMI_HOME", "")
-    plugins = (Path(configured) if configured else Path.home() / ".pulumi") / "plugins"
-    best: tuple[Version, Path] | None = None
-    for folder in plugins.glob("resource-kubernetes-v*"):
-        version, path = parse_version(folder.name), folder / tool.name
-        if version and tool.accepts(version) and os.access(path, os.X_OK) and (best is None or version > best[0]):
-            best = (version, path)
-    return Found(tool, best[1], spell(best[0]), Source.PLUGINS) if best else None

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rackwright.sandbox.tools.declaration import Tool
 
+NO_FETCHING = "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"
+
 
 class Source(StrEnum):
     """Where a program came from."""
@@ -63,14 +65,16 @@ class Toolbox(Mapping[str, Found]):
         return [found.report() for found in self.values()]
 
     def environment(self) -> dict[str, str]:
-        """Variables to lay over the environment: these programs are found, and Pulumi fetches nothing by itself."""
+        """Variables to lay over the environment, so that these programs and no others are found."""
         ahead: list[str] = []
         for found in self.values():
             if found.source is not Source.PATH and str(found.path.parent) not in ahead:
                 ahead.append(str(found.path.parent))
+        # Without the provider it must be allowed to fetch it; with ours, a fetched one would be another than was said.
+        fetching = {} if "pulumi-resource-kubernetes" not in self else {NO_FETCHING: "true"}
         return {
             "PATH": os.pathsep.join([*ahead, os.environ.get("PATH", os.defpath)]),
             "RACKWRIGHT_PYTHON": sys.executable,
             "PULUMI_SKIP_UPDATE_CHECK": "true",
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            **fetching,
         }
