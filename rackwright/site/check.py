@@ -10,8 +10,8 @@ from rackwright.site.document import Document
 from rackwright.site.explain import explain
 from rackwright.site.faults import Fault, FileRefused, Place, spell
 from rackwright.site.judge import Broken
-from rackwright.site.salvage import holds, place_of, salvage
-from rackwright.site.secrets_in_clear import secrets_in_clear
+from rackwright.site.salvage import place_of, salvage, value_at
+from rackwright.site.secrets_in_clear import holds_secret, secrets_in_clear
 from rackwright.site.shape import meant_key
 
 ModelType = TypeVar("ModelType", bound=BaseModel)
@@ -29,15 +29,20 @@ def check(
     try:
         model = kind.model_validate(document.data)
     except ValidationError as error:
-        errors = [(each, place_of(each, document.data)) for each in error.errors(include_url=False)]
+        found = (each for each in error.errors(include_url=False) if not _is_follow_up(each))
+        errors = [(each, place_of(each, document.data)) for each in found]
         misspelt = set(_misspelt(kind, document.data, errors))
         faults += _shape_faults(kind, document, errors, misspelt)
-        wrong = {place for each, place in errors if each["type"] != "extra_forbidden"}
-        model = salvage(kind, document.data, wrong | misspelt)
+        model = salvage(kind, document.data, {place for _, place in errors} | misspelt)
     faults += (_fault(document, each.place, each.what, each.cure) for each in judges(model))
     if faults:
         raise refusal(document.file, faults)
     return model
+
+
+def _is_follow_up(error: ErrorDetails) -> bool:
+    """The library counts only the sound items of a list: with a faulty one it says that there are too few."""
+    return error["type"] == "too_short" and len(error["input"]) >= error["ctx"]["min_length"]
 
 
 def _fault(document: Document, place: Place, what: str, cure: str) -> Fault:
@@ -52,7 +57,8 @@ def _repeated_keys(document: Document) -> Iterator[Fault]:
 
 def _shape_faults(kind: type[BaseModel], document: Document, errors: Errors, misspelt: set[Place]) -> Iterator[Fault]:
     for error, place in errors:
-        if error["type"] != "missing" or place not in misspelt:
+        is_said = place in misspelt if error["type"] == "missing" else holds_secret(error["input"])
+        if not is_said:
             what, cure = explain(kind, error, place)
             yield _fault(document, document.origin(place), what, cure)
 
@@ -61,5 +67,5 @@ def _misspelt(kind: type[BaseModel], data: Any, errors: Errors) -> Iterator[Plac
     """Places of known keys that stand in the file only under a wrong name."""
     for error, place in errors:
         meant = meant_key(kind, place) if error["type"] == "extra_forbidden" else None
-        if meant and not holds(data, (*place[:-1], meant)):
+        if meant and value_at(data, (*place[:-1], meant)) is None:
             yield (*place[:-1], meant)

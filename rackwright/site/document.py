@@ -44,7 +44,7 @@ class Document:
 
     def origin(self, place: Place) -> Place:
         """Where a place is written out: inside an alias, that is below the anchor."""
-        for length in range(1, len(place) + 1):
+        for length in range(1, len(place)):
             anchor = self.aliases.get(place[:length])
             if anchor is not None:
                 return self.origin((*anchor, *place[length:]))

@@ -13,10 +13,10 @@ from rackwright.site.sources import KINDS
 
 REFERENCES = frozenset({"key", "token"})  # what stands there by mistake may be the secret itself: never repeat it
 LIMITS = {
-    "greater_than_equal": ("but the least is", "ge"),
-    "greater_than": ("and it must be more than", "gt"),
-    "less_than_equal": ("but the most is", "le"),
-    "less_than": ("and it must be less than", "lt"),
+    "greater_than_equal": ("but the least is", "at least", "ge"),
+    "greater_than": ("and it must be more than", "more than", "gt"),
+    "less_than_equal": ("but the most is", "at most", "le"),
+    "less_than": ("and it must be less than", "less than", "lt"),
 }
 WANTED = {
     "int": "a whole number",
@@ -35,7 +35,7 @@ def explain(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[s
     found = error["input"]
     match error["type"]:
         case "missing":
-            return "is required and missing", f"add `{place[-1]}:` ({description(kind, place)})"
+            return "is required and missing", f"add `{place[-1]}:`{_aside(kind, place)}"
         case "extra_forbidden":
             return "is not a known key", _meant_key(kind, place)
         case "value_error":
@@ -45,8 +45,7 @@ def explain(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[s
             return _sources(found, place)
         case "literal_error":
             return f"{_kind_of(found, place)}, which is not known", nearest(str(found), words(kind, place))
-    limit = _limit(error)
-    return (limit, _cure(kind, place)) if limit else _wrong_kind(kind, error, place)
+    return _limit(kind, error, place) or _wrong_kind(kind, error, place)
 
 
 def _sources(found: Any, place: Place) -> tuple[str, str]:
@@ -55,15 +54,18 @@ def _sources(found: Any, place: Place) -> tuple[str, str]:
     return what, f"write exactly one of {', '.join(KINDS)}"
 
 
-def _limit(error: ErrorDetails) -> str | None:
-    context = error.get("ctx", {})
+def _limit(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[str, str] | None:
+    context, aside = error.get("ctx", {}), _aside(kind, place)
     if error["type"] in LIMITS:
-        side, name = LIMITS[error["type"]]
-        return f"is {shown(error['input'])}, {side} {context[name]}"
+        side, wanted, name = LIMITS[error["type"]]
+        limit = context[name]
+        return f"is {shown(error['input'])}, {side} {limit}", f"write {wanted} {limit}{aside}"
     if error["type"] == "too_short":
-        return f"has {context['actual_length']} items, and at least {context['min_length']} are wanted"
+        least = context["min_length"]
+        return f"has {context['actual_length']} items, and at least {least} are wanted", f"write {least} or more{aside}"
     if error["type"] == "too_long":
-        return f"has {context['actual_length'] or 'more'} items, and at most {context['max_length']} are wanted"
+        most, has = context["max_length"], context["actual_length"] or "more"
+        return f"has {has} items, and at most {most} are wanted", f"write {most} or less{aside}"
     return None
 
 
@@ -78,9 +80,9 @@ def _wrong_kind(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tup
         case "string_pattern_mismatch" | "string_too_long" | "string_too_short":
             what, cure = ", which has not the right form", _form(kind, place)
         case "string_type" if isinstance(found, (int, float)):
-            what, cure = ", not a text", f"put it in quotes ({cure})"
+            what, cure = ", not a text", f"put it in quotes{_aside(kind, place)}"
         case "int_from_float":
-            what, cure = ", which has a fraction", f"write a whole number ({cure})"
+            what, cure = ", which has a fraction", f"write a whole number{_aside(kind, place)}"
         case "ip_v4_network" if isinstance(found, str):
             what, cure = ", which is no network", _network_cure(found)
         case known if family := next((name for name in WANTED if known.startswith(name)), None):
@@ -108,7 +110,14 @@ def _meant_key(kind: type[BaseModel], place: Place) -> str:
 
 
 def _cure(kind: type[BaseModel], place: Place) -> str:
-    return description(kind, place) or "write another value"
+    known = words(kind, place)
+    return f"write one of {listed(known)}" if known else f"write another value{_aside(kind, place)}"
+
+
+def _aside(kind: type[BaseModel], place: Place) -> str:
+    said = description(kind, place)
+    begins_with_a_name = said[1:2].isupper() or not said[:1].isalpha()
+    return f" ({said if begins_with_a_name else said[0].lower() + said[1:]})" if said else ""
 
 
 def _form(kind: type[BaseModel], place: Place) -> str:

@@ -46,8 +46,8 @@ def _systems(site: Site, catalog: Catalog) -> Iterator[Note]:
                 yield Note(
                     component,
                     f"{catalog.version(component)} is stated by upstream for {', '.join(stated)} under "
-                    f"{DISTRIBUTIONS[phase]}, and GPU hosts of phase {phase} run {', '.join(others)}; the driver and the "
-                    f"container toolkit are installed on the host, not by it ({fit.source}).",
+                    f"{DISTRIBUTIONS[phase]}, and GPU hosts of phase {phase} run {', '.join(others)}; the driver and "
+                    f"the container toolkit are installed on the host, not by it ({fit.source}).",
                 )
 
 

@@ -30,18 +30,18 @@ def place_of(error: ErrorDetails, data: Any) -> Place:
 
 
 def salvage(kind: type[BaseModel], data: Any, wrong: Iterable[Place]) -> Any:
-    """A document's model in which every wrong place is UNKNOWN and everything else is what the document says."""
+    """A document's model in which every wrong place is UNKNOWN, and everything else is what the document says."""
     tree: _Wrong = {}
     for place in wrong:
         _plant(tree, place)
     return _model(kind, data if isinstance(data, dict) else {}, tree)
 
 
-def holds(data: Any, place: Place) -> bool:
-    """True where a document says something at a place."""
+def value_at(data: Any, place: Place) -> Any:
+    """What a document says at a place; None where it says nothing."""
     for step in place:
         data = _inside(data, step)
-    return data is not _NOTHING
+    return None if data is _NOTHING else data
 
 
 def _plant(tree: _Wrong, place: Place) -> None:

@@ -29,8 +29,8 @@ def driver_has_its_flavour(gpu: Gpu, catalog: Catalog) -> Iterator[Broken]:
     if driver and gpu.driver_flavour not in driver.flavours:
         yield Broken(
             ("gpu", "driver_flavour"),
-            f"is {gpu.driver_flavour}, and driver {driver.version} has {', '.join(driver.flavours)}",
-            f"write {driver.flavours[0]}",
+            f"is {gpu.driver_flavour}, which driver {driver.version} has not",
+            f"write {' or '.join(str(each) for each in driver.flavours)}",
         )
 
 
@@ -42,7 +42,7 @@ def driver_knows_the_gpus(host: Host, place: Place, gpu: Gpu, catalog: Catalog) 
         yield Broken(
             (*place, "gpus", "product"),
             f"is {host.gpus.product} ({host.gpus.known.family}), and driver branch {gpu.driver_branch} drives "
-            f"{', '.join(driver.families)}",
+            f"{', '.join(str(each) for each in driver.families)}",
             f"write gpu.driver_branch: {' or '.join(newer) or 'one that drives it'}",
         )
 

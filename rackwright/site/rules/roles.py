@@ -80,7 +80,7 @@ def first_server_serves(host: Host, place: Place, site: Site) -> Iterator[Broken
     """The one server of phase 1 is an inference server; k3s runs its control plane by itself."""
     if 1 not in site.phases or 1 not in host.phases:
         return
-    roles = ", ".join(host.roles)
+    roles = ", ".join(str(role) for role in host.roles)
     if "inference" not in host.roles:
         yield Broken(
             (*place, "roles"),
