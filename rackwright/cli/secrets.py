@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "RACKWRIGHT_SECRET_"
 
-application = typer.Typer(help="Make, check and show the secrets of a site.", no_args_is_help=True)
+application = typer.Typer(help="Make, check and show secrets; ansible-vault edit changes one.", no_args_is_help=True)
 
 
 @application.command()

@@ -105,8 +105,20 @@ class TestABrokenSite:
 
 
 def test_a_folder_without_a_site_and_no_inventory_at_all_fail(ansible, tmp_path, play):
-    assert ansible("ansible-playbook", "-i", tmp_path / "nowhere", play("x")).returncode != 0
+    (tmp_path / "empty").mkdir()
+    for folder in ("empty", "nowhere"):
+        assert ansible("ansible-playbook", "-i", tmp_path / folder, play("x")).returncode != 0
     assert ansible("ansible-playbook", play("x")).returncode != 0
+
+
+def test_what_else_lies_in_the_folder_is_left_alone(ansible, lab):
+    (lab / "site.yml.old").write_text("- old")
+    (lab / "journal.json").write_text("{}")
+    (lab / "plans").mkdir()
+    (lab / "plans" / "site.yaml").write_text("x")
+    result = ansible("ansible-inventory", "-i", lab, "--graph")
+    assert result.returncode == 0, result.stderr
+    assert "WARNING" not in result.stderr
 
 
 def test_two_sites_in_one_run_are_refused(ansible):
