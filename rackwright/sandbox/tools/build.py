@@ -13,7 +13,7 @@ from typing import IO
 from rackwright.sandbox import processes
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.tools import cache, go, trouble
-from rackwright.sandbox.tools.declaration import Family
+from rackwright.sandbox.tools.declaration import Family, spell
 
 SECONDS_BETWEEN_WORDS = 10.0
 KINDLY = ("nice", "-n", "10")  # a build takes every core, and the machine has other work
@@ -42,7 +42,8 @@ def build(family: Family, progress: Progress = silence) -> Path:
                 target.write_bytes((family.folder / script).read_bytes())
                 target.chmod(0o755)
             took = time.monotonic() - started
-            cache.seal(work, {"version": family.version, "go": go.version_of(command), "seconds": round(took)})
+            compiler = spell(go.version_of(command) or (0, 0, 0))
+            cache.seal(work, {"version": family.version, "go": compiler, "seconds": round(took)})
             progress(f"Built {family.name} in {spell_time(took)}.")
     return folder
 
