@@ -57,9 +57,9 @@ class Certificates(Component):
     ) -> None:
         super().__init__(name, opts)
         self.add(policy(name, ingress=[from_anyone(WEBHOOK_PORT)], egress=[names(), to_api]))
-        # Waits: until the webhook is at work, the API server refuses every issuer and certificate.
-        self.installed = self.release(chart, values(name), wait=True)
-        root = self.add(root_issuer(), after=[self.installed])
+        # Until the chart's webhook is at work, the API server refuses every issuer and certificate.
+        installed = self.release(chart, values(name))
+        root = self.add(root_issuer(), after=[installed])
         signed = self.add(authority(site), after=[root])
         self.issuer = self.add(issuer(), after=[signed])
         self.authority_secret = f"{name}/{AUTHORITY}"

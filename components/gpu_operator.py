@@ -76,6 +76,5 @@ class GpuOperator(Component):
     ) -> None:
         super().__init__(name, opts, pod_security="privileged")  # it works on the host's devices
         self.add(policy(name, ingress=[scrapes(METRICS_PORT)], egress=[names(), to_api]))
-        # Does not wait: nothing is registered that needs it; a GPU pod waits for its device, and is checked afterwards.
-        self.release(chart, values(gpu, hosts, scrape_interval_s), wait=False)
+        self.release(chart, values(gpu, hosts, scrape_interval_s))
         self.register_outputs({"resource": "nvidia.com/gpu"})

@@ -61,7 +61,7 @@ class Monitoring(Component):
         self.add(policy(name, ingress=[{"from": inside}], egress=[names(), to_api, {"to": inside}]))
         self.add(targets(hosts))
         secret = self.add(administrator(grafana_password))
-        # Does not wait: its kinds are there when it returns, and its pods are checked afterwards.
+        # Does not wait: others need the kinds that it brings, not its pods, which are looked at by `rackwright check`.
         self.installed = self.release(chart, values(monitoring, site=site), wait=False, after=[secret])
         self.reached = {
             "grafana": f"http://{chart.name}-grafana.{name}.svc",

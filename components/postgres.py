@@ -137,8 +137,8 @@ class Postgres(Component):
     ) -> None:
         super().__init__(name, opts)
         self._shut(to_api)
-        # Waits: until the webhook is at work, the API server refuses every cluster and database.
-        operator = self.release(chart, values(), wait=True)
+        # Until the operator's webhook is at work, the API server refuses every cluster and database.
+        operator = self.release(chart, values())
         given = [self.add(password(owner, secrets[f"postgresql_{owner}_password"])) for owner in owners(postgresql)]
         server = self.add(cluster(postgresql, spread, image=image), after=[operator, *given])
         for wanted in postgresql.databases:

@@ -116,9 +116,8 @@ class Qdrant(Component):
         secret = self.add(keys(api_key, read_only_api_key))
         # A changed key must restart the pods, which read it once: the Secret's version says so, and tells nothing.
         told = values(vectors, spread, scrape_interval_s)
-        told["podAnnotations"] = {"rackwright/keys": secret.metadata["resource_version"]}
-        # Does not wait: nothing is registered that needs it, and it is checked afterwards.
-        self.release(chart, told, wait=False, after=[monitors])
+        told["podAnnotations"] = {"rackwright/keys": secret.metadata["resourceVersion"]}
+        self.release(chart, told, after=[monitors])
         host = f"qdrant.{name}.svc"
         addresses = {"http": f"http://{host}:{HTTP_PORT}", "grpc": f"{host}:{GRPC_PORT}"}
         self.reached = addresses | {"secret": f"{name}/{KEYS}", "namespace_label": f"{ACCESS}=true"}

@@ -64,9 +64,9 @@ class Storage(Component):
     ) -> None:
         super().__init__(name, opts, pod_security="privileged")  # it creates volumes on the host
         self.add(policy(name, ingress=[scrapes(METRICS_PORT)], egress=[names(), to_api]))
-        # Does not wait: a claim stays pending until the driver is there, and its pod is checked afterwards.
-        self.release(chart, values(hosts, scrape_interval_s), wait=False, after=[monitors])
-        classes = [each["name"] for each in values(hosts, scrape_interval_s)["storageClasses"]]
+        told = values(hosts, scrape_interval_s)
+        self.release(chart, told, after=[monitors])
+        classes = [each["name"] for each in told["storageClasses"]]
         self.register_outputs({"storage_classes": classes})
 
 

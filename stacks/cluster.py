@@ -1,5 +1,7 @@
 """Whether a cluster is the site's own: looked at before anything is registered, so that no other is ever touched."""
 
+import json
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,8 @@ from rackwright.site.site import Site
 
 MARK, MARK_NAMESPACE = "rackwright", "kube-system"  # the ConfigMap that says whose the cluster is
 ANSWER_S = 10
+NODES = "/api/v1/nodes"
+MARKS = f"/api/v1/namespaces/{MARK_NAMESPACE}/configmaps?fieldSelector=metadata.name%3D{MARK}"
 
 
 @dataclass(frozen=True)
@@ -55,40 +59,41 @@ def refuse_foreign(site: Site, phase: Phase, catalog: Catalog, seen: Seen, kubec
 
 def look(kubeconfig: Path) -> Seen:
     """What the cluster behind a kubeconfig shows; Refusal where there is none, or none that answers."""
-    import kr8s  # noqa: PLC0415 - half a second, which a refusal before it need not wait for
-
     if not kubeconfig.is_file():
         raise Refusal(
             f"The kubeconfig {kubeconfig} is not there.",
             "Make the cluster first (playbooks/site.yml brings its kubeconfig), or name another one.",
         )
+    asked = [_ask(kubeconfig, path) for path in ("/version", NODES, MARKS)]
+    answers = [each.communicate() for each in asked]  # all of them, so that no process is left behind
+    version, nodes, marks = (_read(kubeconfig, *each) for each in answers)
+    names = frozenset(node["metadata"]["name"] for node in nodes["items"])
+    minor = f"{version['major']}.{version['minor'].rstrip('+')}"
+    return Seen(names, minor, marks["items"][0].get("data", {}) if marks["items"] else None)
+
+
+def _ask(kubeconfig: Path, path: str) -> subprocess.Popen[str]:
+    """Ask in a process of its own: kubectl knows every way to log in, and this program goes on meanwhile."""
+    command = ["kubectl", f"--kubeconfig={kubeconfig}", f"--request-timeout={ANSWER_S}s", "get", "--raw", path]
     try:
-        api = kr8s.api(kubeconfig=str(kubeconfig))
-        api.timeout = ANSWER_S
-        version = api.version()
-        nodes = frozenset(node.name for node in kr8s.get("nodes", api=api))
-        marks = list(kr8s.get("configmaps", namespace=MARK_NAMESPACE, field_selector={"metadata.name": MARK}, api=api))
-    except kr8s.ServerError as error:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
         raise Refusal(
-            f"The cluster of {kubeconfig} refuses: {error}.",
-            "Use a kubeconfig whose user may read nodes and ConfigMaps, such as the administrator's.",
+            f"kubectl cannot be run: {error.strerror}.",
+            'Install it, or take Rackwright\'s own: eval "$(rackwright env)".',
         ) from None
-    except Exception as error:  # noqa: BLE001 - httpx, ssl, yaml and kr8s each have their own; all mean no answer
-        raise Refusal(
-            f"The cluster of {kubeconfig} does not answer: {_reason(error)}.",
-            "See that the file is a kubeconfig and that its server is up and reachable from here.",
-        ) from None
-    minor = ".".join((version["major"], version["minor"].rstrip("+")))
-    return Seen(nodes, minor, dict(marks[0].raw.get("data", {})) if marks else None)
+
+
+def _read(kubeconfig: Path, output: str, said: str) -> Any:
+    try:
+        return json.loads(output)
+    except ValueError:
+        why = " ".join(said.split()).rstrip(".") or "what answers is no Kubernetes"
+    raise Refusal(
+        f"The cluster of {kubeconfig} does not answer: {why}.",
+        "See that its server is up and reachable from here, and that the file's user may read nodes and ConfigMaps.",
+    )
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
-
-
-def _reason(error: BaseException) -> str:
-    """The innermost cause, which is what a user can act on, in one line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    said = " ".join(str(error).split())
-    return said[:200] or type(error).__name__

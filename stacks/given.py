@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pulumi
-import pulumi_kubernetes as kubernetes
+from pulumi_kubernetes import Provider
 
 from components.base import Chart
 from components.base.network import Rule, to_api
-from components.base.objects import register
+from components.base.objects import KubernetesObject
 from rackwright.errors import Refusal
 from rackwright.secrets import complete, open_vault
 from rackwright.site.catalog import Catalog
@@ -75,12 +75,12 @@ def read(phase: Phase) -> Given:
 
 def _options(site: Site, phase: Phase, kubeconfig: Path) -> pulumi.ResourceOptions:
     """The cluster's provider; the kubeconfig is named, not copied, so that its keys never come into the state."""
-    provider = kubernetes.Provider(
+    provider = Provider(
         "cluster",
         kubeconfig=str(kubeconfig),
         cluster_identifier=f"{site.name}-phase{phase}",  # a kubeconfig elsewhere is still the same cluster
         suppress_helm_hook_warnings=True,
     )
     options = pulumi.ResourceOptions(provider=provider)
-    register("mark", mark(site.name, phase), options)
+    KubernetesObject("mark", mark(site.name, phase), options)
     return options

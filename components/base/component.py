@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pulumi
-import pulumi_kubernetes as kubernetes
+from pulumi_kubernetes.helm.v3 import Release
 
 from components.base.charts import Chart
-from components.base.objects import CLUSTER_SCOPED, PART_OF, Manifest, register
+from components.base.objects import CLUSTER_SCOPED, PART_OF, KubernetesObject, Manifest
 
 PodSecurity = Literal["restricted", "baseline", "privileged"]
 RELEASE_TIMEOUT_S = 900  # fixed for good: a changed timeout alone upgrades every release and runs its hooks again
@@ -34,20 +34,22 @@ class Component(pulumi.ComponentResource):
         """Options of a child: what it must wait for is said, never implied by parentage."""
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
-    def add(self, manifest: Manifest, *, after: Sequence[pulumi.Resource] = (), wait: bool = True) -> Any:
-        """Register an object, in this component's namespace unless it belongs to none or says another."""
+    def add(self, manifest: Manifest, *, after: Sequence[pulumi.Resource] = (), wait: bool = True) -> KubernetesObject:
+        """Register an object, in this component's namespace unless it belongs to none; wait until it is ready."""
         metadata = {**manifest["metadata"]}
         if manifest["kind"] not in CLUSTER_SCOPED and "namespace" not in metadata:
             metadata["namespace"] = self.namespace.metadata["name"]
         if not wait:
             metadata["annotations"] = {**metadata.get("annotations", {}), SKIP_AWAIT: "true"}
-        return register(f"{self.name}/{metadata['name']}", {**manifest, "metadata": metadata}, self.owned(after))
+        return KubernetesObject(
+            f"{self.name}/{metadata['name']}", {**manifest, "metadata": metadata}, self.owned(after)
+        )
 
     def release(
-        self, chart: Chart, values: Mapping[str, Any], *, wait: bool, after: Sequence[pulumi.Resource] = ()
-    ) -> kubernetes.helm.v3.Release:
-        """Install a chart under its own name; wait only where something that is registered later needs it at work."""
-        return kubernetes.helm.v3.Release(
+        self, chart: Chart, values: Mapping[str, Any], *, wait: bool = True, after: Sequence[pulumi.Resource] = ()
+    ) -> Release:
+        """Install a chart under its own name, and wait until its pods are ready unless that says nothing."""
+        return Release(
             f"{self.name}/{chart.name}",
             name=chart.name,
             namespace=self.namespace.metadata["name"],

@@ -58,13 +58,12 @@ class Gateway(Component):
         secret = self.add(configuration(files))
         shown = self.add(certificate(gateway, [address], issuer), after=[issuers])
         # The Secret's own version, not a digest of it: a weak key could be guessed from a digest.
-        version = secret.metadata["resource_version"]
-        # Does not wait: nothing is registered that needs it, and it is checked afterwards, from outside.
+        version = secret.metadata["resourceVersion"]
         pods = deployment(gateway, image=image, version=version)
-        self.add(pods, after=[self.add(account()), secret, shown], wait=False)
-        self.add(service(gateway), wait=False)
+        self.add(pods, after=[self.add(account()), secret, shown])
+        self.add(service(gateway))
         if gateway.replicas > 1:
-            self.add(budget(), wait=False)
+            self.add(budget())
         self.add(monitor(scrape_interval_s), after=[monitors])
         door = f"https://{gateway.host}" + ("" if gateway.port == 443 else f":{gateway.port}")
         self.reached = {

@@ -95,7 +95,8 @@ class Vllm(Component):
         self.add(watch, after=[monitors])
 
     def _give(self, models: Sequence[Model], secrets: Mapping[str, pulumi.Input[str]]) -> list[pulumi.Resource]:
-        given = [self.add(_secret(hub_secret(token), token=secrets[token])) for token in hub_tokens(models)]
+        tokens = hub_tokens(models)
+        given: list[pulumi.Resource] = [self.add(_secret(hub_secret(each), token=secrets[each])) for each in tokens]
         if any(isinstance(model.source, S3) for model in models):
             keys = {"access-key": secrets["s3_access_key"], "secret-key": secrets["s3_secret_key"]}
             given.append(self.add(_secret(OBJECT_STORAGE, **keys)))
