@@ -26,7 +26,7 @@ class Output:
 
     def result(self, text: str, data: Mapping[str, Any]) -> None:
         """The answer, for people or as JSON."""
-        self.text(json.dumps(data, indent=2, ensure_ascii=False) if self.json else text)
+        self.text(json.dumps(data, indent=2) if self.json else text)
 
     def text(self, text: str) -> None:
         """Lines on stdout, whatever the form."""
@@ -59,16 +59,20 @@ class Output:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Write a line or lines whole; a reader who left ends the command quietly."""
+    """Write a line or lines whole; ends the process where they cannot be written, quietly where the reader left."""
+    plain = UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], f"{text}\n")
+    encoding = stream.encoding or "utf-8"
     try:
-        stream.write(UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], f"{text}\n"))
+        stream.write(plain.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
         _discard(stream)
-        raise typer.Exit(BROKEN_PIPE) from None
+        sys.exit(BROKEN_PIPE)
     except OSError as error:
         _discard(stream)
-        raise Refusal(f"The output cannot be written ({error.strerror}).", "Write it elsewhere.") from None
+        if stream is not sys.stderr:
+            _write(sys.stderr, f"The output cannot be written ({error.strerror}).\nWrite it elsewhere.")
+        sys.exit(1)
 
 
 def _discard(stream: TextIO) -> None:

@@ -4,7 +4,6 @@ import os
 import pty
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -25,10 +24,11 @@ def waiting(lab, variables):
         text=True, env=variables, start_new_session=True,
     )  # fmt: skip
     os.close(follower)
-    until = time.monotonic() + 30
-    while time.monotonic() < until and not (lab / ".vault-password").exists():
-        time.sleep(0.05)
-    time.sleep(1)
+    said = ""
+    while "s3_access_key (" not in said:
+        letter = process.stderr.read(1)
+        assert letter, f"it ended before it asked: {said}"
+        said += letter
     yield process
     process.kill()
     process.communicate()
@@ -49,24 +49,47 @@ def test_a_signal_ends_it_without_a_vault_and_without_a_trace(waiting, lab, numb
     assert not list((lab / "group_vars" / "all").iterdir())
 
 
-def test_a_reader_who_left_ends_it_quietly(variables):
+@pytest.fixture
+def ended(variables):
+    """Run the command with streams of the test's own; gives its exit code and what stderr said."""
+
+    def run(*arguments, **streams):
+        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE} | streams
+        result = subprocess.run([PROGRAM, *arguments], cwd=ROOT, env=variables, text=True, check=False, **streams)
+        return result.returncode, result.stderr
+
+    return run
+
+
+@pytest.fixture
+def nobody():
+    """A pipe that nobody reads any more."""
     reader, writer = os.pipe()
     os.close(reader)
-    result = subprocess.run(
-        [PROGRAM, "schema"], cwd=ROOT, env=variables, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
-    )
+    yield writer
     os.close(writer)
-    assert result.returncode == 141
-    assert result.stderr == ""
 
 
-def test_an_output_that_is_full_is_told(variables):
+def test_a_reader_who_left_ends_it_quietly(ended, nobody, broken):
+    assert ended("schema", stdout=nobody) == (141, "")
+    assert ended("validate", broken, "--json", stdout=nobody) == (141, "")
+    assert ended("validate", broken, stderr=nobody) == (141, None)
+
+
+def test_an_output_that_is_full_is_told(ended, broken):
+    said = "The output cannot be written (No space left on device).\nWrite it elsewhere.\n"
     with Path("/dev/full").open("w") as full:
-        result = subprocess.run(
-            [PROGRAM, "schema"], cwd=ROOT, env=variables, stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
-    assert result.returncode == 1
-    assert result.stderr == "The output cannot be written (No space left on device).\nWrite it elsewhere.\n"
+        assert ended("schema", stdout=full) == (1, said)
+        assert ended("validate", broken, "--json", stdout=full) == (1, said)
+        assert ended("validate", broken, stdout=full, stderr=full) == (1, None)
+
+
+def test_a_terminal_without_umlauts_is_no_fault(ended, lab, variables):
+    variables["PYTHONIOENCODING"] = "ascii"
+    folder = lab.rename(lab.with_name("höhle"))
+    code, said = ended("secrets", "check", folder)
+    assert code == 1
+    assert "h\\xf6hle" in said
 
 
 class TestAFaultOfOurOwn:
