@@ -10,7 +10,7 @@ from rackwright.site.judge import Broken
 from rackwright.site.nearest import nearest
 from rackwright.site.unknown import is_known
 
-MOVING = re.compile(r"^(latest|main|master|edge|stable|nightly|dev)$|[*^~<>=]|^[^0-9]*$")
+MOVING = re.compile(r"[*^~<>= ]|(^|\.)[xX](\.|$)|^[^0-9]*$")  # a range, a wildcard, or a word such as latest
 
 
 def _is_of(version: str, prefix: str) -> bool:

@@ -1,5 +1,8 @@
 """A YAML file as plain data, with the line of everything in it."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from rackwright.site.faults import Place
 from rackwright.site.scalars import plain
 from rackwright.site.text_file import read_text
 
-MOST_VALUES = 500_000
+MOST_VALUES = 300_000
 DEEPEST = 40
 TEXT = (None, "!", "tag:yaml.org,2002:str")
 
@@ -55,7 +58,8 @@ def read(file: Path) -> Document:
     """Read a YAML file; raises Refusal where it cannot be read as one."""
     document = Document(file, read_text(file))
     try:
-        _Builder(document).build()
+        with _collector_at_rest():
+            _Builder(document).build()
     except yaml.MarkedYAMLError as error:
         raise Refusal(*_explain(document, error)) from None
     except yaml.YAMLError as error:
@@ -63,6 +67,18 @@ def read(file: Path) -> Document:
             f"{file} is not YAML ({' '.join(str(error).split())}).", "Write it as plain UTF-8 text."
         ) from None
     return document
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """No search for garbage meanwhile: all that is made is kept, and looking costs a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _explain(document: Document, error: yaml.MarkedYAMLError) -> tuple[str, str]:

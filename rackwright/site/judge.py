@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -33,29 +32,29 @@ def judge(rules: tuple[Rule, ...], blocks: Mapping[str, Any]) -> Iterator[tuple[
     for rule in rules:
         try:
             for case in _cases(rule, blocks):
-                yield from _verdict(rule, case)
+                try:
+                    for each in rule(**case):
+                        yield rule, each
+                except NotKnown:
+                    continue
         except NotKnown:
             continue
 
 
-def _verdict(rule: Rule, case: dict[str, Any]) -> Iterator[tuple[Rule, Broken]]:
-    try:
-        for each in rule(**case):
-            yield rule, each
-    except NotKnown:
-        return
-
-
 def _cases(rule: Rule, blocks: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a rule is called with, one call after the other; the mapping is filled anew for each."""
     wanted = inspect.signature(rule).parameters
-    whole = {name: blocks[name] for name in wanted if name in blocks}
+    case = {name: blocks[name] for name in wanted if name in blocks}
     one = next((name for name in wanted if name in ONE_OF), None)
-    phases = [{"phase": phase} for phase in blocks["site"].phases] if "phase" in wanted else [{}]
-    items = [{}] if one is None else _items(one, blocks[ONE_OF[one]], with_place="place" in wanted)
-    for item, phase in product(items, phases):
-        yield whole | item | phase
-
-
-def _items(one: str, items: Any, *, with_place: bool) -> list[dict[str, Any]]:
-    known = ((index, item) for index, item in enumerate(items) if is_known(item))
-    return [{one: item} | ({"place": (ONE_OF[one], index)} if with_place else {}) for index, item in known]
+    for phase in blocks["site"].phases if "phase" in wanted else (None,):
+        if phase is not None:
+            case["phase"] = phase
+        if one is None:
+            yield case
+            continue
+        for index, item in enumerate(blocks[ONE_OF[one]]):
+            if is_known(item):
+                case[one] = item
+                if "place" in wanted:
+                    case["place"] = (ONE_OF[one], index)
+                yield case

@@ -1,6 +1,6 @@
 """Secrets that stand in a file by mistake, in values and in comments alike."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from rackwright.site.document import Document
@@ -8,34 +8,36 @@ from rackwright.site.faults import Fault, Place, spell
 from rackwright.site.salvage import value_at
 from rackwright.site.shown import SECRET
 
+MARKS = ("://", "hf_", "sk-", "AKIA", "gh", "PRIVATE KEY")  # one of these is in every secret, and found much faster
+
 
 def secrets_in_clear(document: Document) -> Iterator[Fault]:
     """A fault for each line that holds one; the secret itself is not repeated."""
-    if not SECRET.search(document.text):
+    if not any(mark in document.text for mark in MARKS):
         return
-    places = sorted(((line, place) for place, line in document.lines.items() if place), key=_line)
-    for number, text in enumerate(document.text.split("\n"), 1):
-        if SECRET.search(text):
-            yield Fault(
-                str(document.file),
-                number,
-                spell(_holder(document, places, number)),
-                "a secret stands here in clear (not repeated)",
-                "put it into the vault beside the site, write its name here, and change it: it may have been seen",
-            )
+    lines = [number for number, text in enumerate(document.text.split("\n"), 1) if holds_secret(text)]
+    places = sorted(((line, place) for place, line in document.lines.items() if place), key=_line) if lines else []
+    for line in lines:
+        yield Fault(
+            str(document.file),
+            line,
+            spell(_holder(document, places, line)),
+            "a secret stands here in clear (not repeated)",
+            "put it into the vault beside the site, write its name here, and change it: it may have been seen",
+        )
 
 
-def _holder(document: Document, places: list[tuple[int, Place]], number: int) -> Place:
+def _holder(document: Document, places: list[tuple[int, Place]], line: int) -> Place:
     """The value on a line that holds a secret, or else the last key that the line is behind."""
-    before = places[: bisect_right(places, number, key=_line)]
-    on_this_line = [place for line, place in reversed(before) if line == number]
-    holders = (place for place in on_this_line if holds_secret(value_at(document.data, place)))
-    return next(holders, before[-1][1] if before else ())
+    after = bisect_right(places, line, key=_line)
+    on_this_line = [place for _, place in places[bisect_left(places, line, key=_line) : after]]
+    holders = (place for place in reversed(on_this_line) if holds_secret(value_at(document.data, place)))
+    return next(holders, places[after - 1][1] if after else ())
 
 
 def holds_secret(value: object) -> bool:
     """True for a text with a secret in it."""
-    return isinstance(value, str) and SECRET.search(value) is not None
+    return isinstance(value, str) and any(mark in value for mark in MARKS) and SECRET.search(value) is not None
 
 
 def _line(line_and_place: tuple[int, Place]) -> int:

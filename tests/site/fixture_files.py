@@ -36,14 +36,15 @@ def valid_file(name: str) -> Path:
 
 
 def read_invalid(file: Path) -> Invalid:
-    """A fixture: `base` names a valid site, `edits` say what is found there once and what is written in its place.
+    """A fixture: `base` names a valid site (absent: the catalog), `edits` what is found there and written in its place.
 
     The fault must be shown in a line that an edit wrote, or in the line that holds the text `at`.
     """
     first, _, rest = file.read_text().partition("\n")
     path, _, what = first.removeprefix(EXPECTS).partition(": ")
     fixture = yaml.safe_load(rest)
-    text, lines = edited(valid_file(fixture["base"]).read_text(), fixture.get("edits", []))
+    base = valid_file(fixture["base"]) if "base" in fixture else CATALOG
+    text, lines = edited(base.read_text(), fixture.get("edits", []))
     if "at" in fixture:
         lines = frozenset(number for number, line in enumerate(text.split("\n"), 1) if fixture["at"] in line)
     catalog = edited(CATALOG.read_text(), fixture["catalog"])[0] if "catalog" in fixture else None

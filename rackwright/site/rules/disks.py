@@ -25,8 +25,10 @@ def system_drives_are_kept(host: Host, place: Place) -> Iterator[Broken]:
 def wipes_name_their_drive(host: Host, place: Place) -> Iterator[Broken]:
     """What allows a drive to be wiped is its own serial number, where its name shows it."""
     for index, disk in _disks(host):
-        serial = SERIAL.search(disk.path) if is_known(disk.path) else None
-        if disk.wipe is not None and serial and disk.wipe != serial[1]:
+        if disk.wipe is None:
+            continue
+        serial = SERIAL.search(str(disk.path))
+        if serial and disk.wipe != serial[1]:
             yield Broken(
                 (*place, "disks", index, "wipe"),
                 f"is {disk.wipe}, and the serial number in path is {serial[1]}",
