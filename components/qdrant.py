@@ -4,7 +4,7 @@ from typing import Any
 
 import pulumi
 
-from components.base import Chart, Component, Manifest
+from components.base import Chart, Component, Manifest, edition
 from components.base.network import (
     from_peers,
     labelled_namespaces,
@@ -114,10 +114,9 @@ class Qdrant(Component):
         ways = [clients, scrapes(HTTP_PORT), from_peers(peers, PEER_PORT)]
         self.add(policy(name, ingress=ways, egress=[names(), to_peers(peers, PEER_PORT)]))
         secret = self.add(keys(api_key, read_only_api_key))
-        # A changed key must restart the pods, which read it once: the Secret's version says so, and tells nothing.
         told = values(vectors, spread, scrape_interval_s)
-        told["podAnnotations"] = {"rackwright/keys": secret.metadata["resourceVersion"]}
-        self.release(chart, told, after=[monitors])
+        told["podAnnotations"] = {"rackwright/keys": edition(api_key, read_only_api_key)}
+        self.release(chart, told, after=[monitors, secret])
         host = f"qdrant.{name}.svc"
         addresses = {"http": f"http://{host}:{HTTP_PORT}", "grpc": f"{host}:{GRPC_PORT}"}
         self.reached = addresses | {"secret": f"{name}/{KEYS}", "namespace_label": f"{ACCESS}=true"}

@@ -2,6 +2,6 @@
 
 from components.base.charts import Chart
 from components.base.component import Component
-from components.base.objects import PART_OF, Manifest
+from components.base.objects import PART_OF, Manifest, edition
 
-__all__ = ["PART_OF", "Chart", "Component", "Manifest"]
+__all__ = ["PART_OF", "Chart", "Component", "Manifest", "edition"]

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 import pulumi
 
-from components.base import Component
+from components.base import Component, edition
 from components.base.network import from_anyone, names, pods_in, policy, scrapes, to_peers
 from components.gateway.envoy import certificate_configuration, envoy_configuration
 from components.gateway.objects import (
@@ -57,9 +57,7 @@ class Gateway(Component):
         files = {"envoy.json": rendered, "certificate.json": json.dumps(certificate_configuration())}
         secret = self.add(configuration(files))
         shown = self.add(certificate(gateway, [address], issuer), after=[issuers])
-        # The Secret's own version, not a digest of it: a weak key could be guessed from a digest.
-        version = secret.metadata["resourceVersion"]
-        pods = deployment(gateway, image=image, version=version)
+        pods = deployment(gateway, image=image, version=edition(rendered))
         self.add(pods, after=[self.add(account()), secret, shown])
         self.add(service(gateway))
         if gateway.replicas > 1:
