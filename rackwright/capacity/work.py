@@ -15,6 +15,10 @@ AMOUNTS = (
     "weight_stream", "expert_stream", "cache_stream", "dense_compute", "expert_compute", "attention_compute",
     "kernel", "transfer", "activation", "sequence", "launch",
 )  # fmt: skip
+COEFFICIENTS = (
+    "weight_stream", "expert_stream", "full_cache", "window_cache", "window", "looked", "state", "dense_compute",
+    "expert_compute", "full_pairs", "window_pairs", "index_pairs", "kernels", "transfer", "activation", "layers",
+)  # fmt: skip
 DENSE_RIDGE = 0.65  # products of few tokens hide their operations behind this share of the time to read their weights
 EXPERT_RIDGE = 0.35
 RESIDUAL_PASSES = 8  # times that a layer's residual stream is read or written, each in 16 bits
@@ -29,35 +33,42 @@ class Work:
     replica: Deployment
 
     @cached_property
-    def _fixed(self) -> dict[str, float]:
+    def fixed(self) -> dict[str, float]:
         """Coefficients that depend on the replica alone."""
         return {**_streams(self.replica), **_computes(self.replica), **_traffic(self.replica)}
 
+    @cached_property
+    def _ordered(self) -> tuple[float, ...]:
+        fixed, replica = self.fixed, self.replica
+        share = 1 / (replica.pipeline_parallel * replica.data_parallel)
+        return (share, *(fixed[name] for name in COEFFICIENTS))
+
     def step(self, decodes: float, context: float, prefill: float, pairs: float) -> Amounts:
         """Amounts of one step."""
-        fixed = self._fixed
-        share = self.replica.pipeline_parallel * self.replica.data_parallel
-        decodes, context, prefill, pairs = decodes / share, context / share, prefill / share, pairs / share
+        (
+            share, weights, experts, full_cache, window_cache, window, looked, state, dense, routed, full_pairs,
+            window_pairs, index_pairs, kernels_, transfer, activation, layers,
+        ) = self._ordered  # fmt: skip
+        decodes, context, prefill, pairs = decodes * share, context * share, prefill * share, pairs * share
         tokens = decodes + prefill
-        hit = self.hit(tokens)
-        expert_stream = fixed["expert_stream"] * hit
-        in_window = min(context, decodes * fixed["window"])
-        seen = min(pairs, prefill * fixed["window"])
-        looked = min(context, decodes * fixed["looked"])
-        cache = fixed["full_cache"] * looked + fixed["window_cache"] * in_window + fixed["state"] * decodes
-        pairs_looked = min(pairs, prefill * fixed["looked"])
+        expert_stream = experts * self.hit(tokens) if experts else 0.0
+        cache = full_cache * min(context, decodes * looked) + state * decodes
+        attention = full_pairs * min(pairs, prefill * looked) + index_pairs * pairs
+        if window:
+            cache += window_cache * min(context, decodes * window)
+            attention += window_pairs * min(pairs, prefill * window)
         return (
-            fixed["weight_stream"],
+            weights,
             expert_stream,
             cache,
-            max(0.0, fixed["dense_compute"] * tokens - DENSE_RIDGE * fixed["weight_stream"]),
-            max(0.0, fixed["expert_compute"] * tokens - EXPERT_RIDGE * expert_stream),
-            fixed["full_pairs"] * pairs_looked + fixed["window_pairs"] * seen + fixed["index_pairs"] * pairs,
-            fixed["kernels"],
-            fixed["transfer"] * tokens,
-            fixed["activation"] * tokens,
-            fixed["layers"] * decodes,
-            fixed["kernels"] if prefill > 0 else 0.0,
+            max(0.0, dense * tokens - DENSE_RIDGE * weights),
+            max(0.0, routed * tokens - EXPERT_RIDGE * expert_stream),
+            attention,
+            kernels_,
+            transfer * tokens,
+            activation * tokens,
+            layers * decodes,
+            kernels_ if prefill > 0 else 0.0,
         )
 
     def hit(self, tokens: float) -> float:

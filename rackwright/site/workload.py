@@ -1,5 +1,7 @@
 """What the site is for: the load it must carry and how fast it must answer."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from rackwright.site.settings import Settings
@@ -18,6 +20,14 @@ class Workload(Settings):
     )
     prompt_tokens: int = Field(default=4_000, ge=1, le=10_000_000, description="Tokens in, at the median call.")
     output_tokens: int = Field(default=400, ge=1, le=1_000_000, description="Tokens out, at the median call.")
+    pattern: Literal["react", "planner", "tracelab"] = Field(
+        default="react", description="How calls of an agent's action spread around their mean; all have a heavy tail."
+    )
+    growth_tokens: int = Field(
+        default=1_000, ge=0, le=1_000_000, description="By which an agent's context grows from call to call."
+    )
+    fan_out: float = Field(default=1, ge=1, le=100, description="Calls of an agent's action at the same time.")
+    tool_s: float = Field(default=5, ge=0, le=86_400, description="Seconds of tools between two calls, on average.")
 
 
 class Targets(Settings):
