@@ -1,0 +1,103 @@
+"""A whole rehearsed platform on a real control plane, which each test breaks in one place and mends again."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rackwright.checks.access import Access
+from rackwright.checks.findings import Finding, Outcome
+from rackwright.checks.objects import Objects
+from rackwright.checks.run import CHECKS, Ground
+from rackwright.sandbox.control_plane import ControlPlane
+from rackwright.sandbox.kubectl import Kubectl
+from rackwright.sandbox.rehearsal import rehearse
+from rackwright.sandbox.report import Report
+from rackwright.site.catalog import Catalog
+from rackwright.site.site import Site
+
+SITE = Path(__file__).resolve().parents[2] / "inventory" / "workstation"
+ANSWERS = {check.name: check for check in CHECKS}
+
+
+@dataclass
+class Platform:
+    """A cluster with everything on it, and what the site wishes of it."""
+
+    report: Report
+    kubectl: Kubectl
+    access: Access
+    site: Site
+    catalog: Catalog
+
+    def failures(self, check: str, site: Site | None = None, objects: Objects | None = None) -> list[Finding]:
+        """What one check has against the cluster as it is now."""
+        ground = Ground(objects or self.access.objects(), self.access, site or self.site, 1, self.catalog)
+        return [each for each in ANSWERS[check].look(ground) if each.outcome is Outcome.FAILED]
+
+    def get(self, kind: str, name: str, namespace: str = "") -> dict:
+        where = ("--namespace", namespace) if namespace else ()
+        return json.loads(self.kubectl("get", kind, name, *where, "--output=json"))
+
+    @contextmanager
+    def without(self, kind: str, name: str, namespace: str = "") -> Iterator[None]:
+        """Without an object, for the time of the block."""
+        before = self.get(kind, name, namespace)
+        where = ("--namespace", namespace) if namespace else ()
+        self.kubectl("delete", kind, name, *where)
+        try:
+            yield
+        finally:
+            self.kubectl("create", "--filename=-", given=json.dumps(fresh(before)))
+
+    @contextmanager
+    def changed(
+        self, kind: str, name: str, namespace: str, patch: dict | list, subresource: str = ""
+    ) -> Iterator[None]:
+        """With an object changed, for the time of the block."""
+        before = self.get(kind, name, namespace)
+        where = [
+            *(("--namespace", namespace) if namespace else ()),
+            *((f"--subresource={subresource}",) if subresource else ()),
+        ]
+        form = "json" if isinstance(patch, list) else "merge"
+        self.kubectl("patch", kind, name, *where, f"--type={form}", "--patch", json.dumps(patch))
+        try:
+            yield
+        finally:
+            part = "status" if subresource else "spec"
+            undo = [{"op": "replace", "path": f"/{part}", "value": before[part]}]
+            self.kubectl("patch", kind, name, *where, "--type=json", "--patch", json.dumps(undo))
+
+    @contextmanager
+    def added(self, *objects: dict) -> Iterator[None]:
+        """With further objects, for the time of the block."""
+        self.kubectl("create", "--filename=-", given=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+        try:
+            yield
+        finally:
+            for each in objects:
+                self.kubectl.delete(each["kind"], each["metadata"]["name"], namespace=each["metadata"].get("namespace"))
+
+
+def fresh(each: dict) -> dict:
+    metadata = {
+        key: each["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in each["metadata"]
+    }
+    return {**{key: value for key, value in each.items() if key != "status"}, "metadata": metadata}
+
+
+@pytest.fixture(scope="session")
+def platform(toolbox, say) -> Iterator[Platform]:
+    report = rehearse(SITE, keep=True, progress=lambda line: say(line) if line.startswith("==") else None)
+    kubeconfig = Path(report.kept["kubeconfig"])
+    program = toolbox["kubectl"].path
+    try:
+        yield Platform(
+            report, Kubectl(program, kubeconfig), Access(kubeconfig, program), Site.load(SITE), Catalog.load()
+        )
+    finally:
+        ControlPlane.end(report.kept["name"])
