@@ -8,5 +8,5 @@ flock 9
 mkdir -p "$folder"
 for old in $(ls -1dt "${folder%/*}"/*/ | grep -vx "$folder/" | tail -n +2); do rm -rf "$old"; done
 rclone sync "$source" "$folder" --exclude .complete --transfers 8 --stats 30s --stats-one-line --stats-log-level NOTICE
-rclone check "$source" "$folder" --one-way
+rclone check "$source" "$folder" --exclude .complete --one-way
 touch "$folder/.complete"
