@@ -7,12 +7,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from rackwright.site.document import Document
-from rackwright.site.explain import explain
+from rackwright.site.explain import cure, explain
 from rackwright.site.faults import Fault, FileRefused, Place, spell
 from rackwright.site.judge import Broken
 from rackwright.site.salvage import place_of, salvage, value_at
 from rackwright.site.secrets_in_clear import holds_secret, secrets_in_clear
-from rackwright.site.shape import meant_key
+from rackwright.site.shape import is_switch, meant_key
 
 ModelType = TypeVar("ModelType", bound=BaseModel)
 Errors = list[tuple[ErrorDetails, Place]]
@@ -26,14 +26,19 @@ def check(
 ) -> ModelType:
     """A document as a model that the judges accept; raises the refusal with every fault otherwise."""
     faults = [*_repeated_keys(document), *secrets_in_clear(document)]
+    switches = [place for place in document.switches if not is_switch(kind, place)]
+    errors: Errors = []
+    model: ModelType | None = None
     try:
         model = kind.model_validate(document.data)
     except ValidationError as error:
         found = (each for each in error.errors(include_url=False) if not _is_follow_up(each))
         errors = [(each, place_of(each, document.data)) for each in found]
+    if model is None or switches:
         misspelt = set(_misspelt(kind, document.data, errors))
         faults += _shape_faults(kind, document, errors, misspelt)
-        model = salvage(kind, document.data, {place for _, place in errors} | misspelt)
+        faults += _switched(kind, document, set(switches) - {place for _, place in errors})
+        model = salvage(kind, document.data, {*switches, *misspelt, *(place for _, place in errors)})
     faults += (_fault(document, each.place, each.what, each.cure) for each in judges(model))
     if faults:
         raise refusal(document.file, faults)
@@ -47,6 +52,12 @@ def _is_follow_up(error: ErrorDetails) -> bool:
 
 def _fault(document: Document, place: Place, what: str, cure: str) -> Fault:
     return Fault(str(document.file), document.line(place), spell(place), what, cure)
+
+
+def _switched(kind: type[BaseModel], document: Document, places: Iterable[Place]) -> Iterator[Fault]:
+    for place in places:
+        word = str(value_at(document.data, place)).lower()
+        yield _fault(document, document.origin(place), f"is {word}, which is no value here", cure(kind, place))
 
 
 def _repeated_keys(document: Document) -> Iterator[Fault]:

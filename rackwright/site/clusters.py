@@ -1,11 +1,11 @@
 """One Kubernetes cluster a phase: k3s on the first server, kubeadm on the rack."""
 
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from rackwright.site.settings import Form, Settings
+from rackwright.site.settings import Address, Form, Range, Settings
 
 HomePath = Annotated[
     str,
@@ -17,14 +17,14 @@ HomePath = Annotated[
 class Cluster(Settings):
     """Where a cluster answers and which addresses it gives out."""
 
-    api: IPv4Address = Field(
+    api: Address = Field(
         description="The address of its API: the server's own in phase 1, a free virtual one in phase 2."
     )
     kubeconfig: HomePath = Field(
         description="The file that opens it, e.g. ~/.kube/lab-phase1; `~` is your home folder."
     )
-    pods: IPv4Network = Field(default=IPv4Network("10.42.0.0/16"), description="Addresses of pods.")
-    services: IPv4Network = Field(default=IPv4Network("10.43.0.0/16"), description="Addresses of services.")
+    pods: Range = Field(default=IPv4Network("10.42.0.0/16"), description="Addresses of pods.")
+    services: Range = Field(default=IPv4Network("10.43.0.0/16"), description="Addresses of services.")
 
 
 class Clusters(Settings):

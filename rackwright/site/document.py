@@ -30,7 +30,10 @@ class Repeated:
 
 @dataclass
 class Document:
-    """What a file says: plain data, the line (from 1) of each place, keys that stand twice, what each alias repeats."""
+    """What a file says: plain data, the line (from 1) of each place, keys that stand twice, what each alias repeats.
+
+    `switches` are places of true and false, which the library would take for the numbers 1 and 0.
+    """
 
     file: Path
     text: str
@@ -38,6 +41,7 @@ class Document:
     lines: dict[Place, int] = field(default_factory=lambda: {(): 1})
     repeated: list[Repeated] = field(default_factory=list)
     aliases: dict[Place, Place] = field(default_factory=dict)
+    switches: list[Place] = field(default_factory=list)
 
     def line(self, place: Place) -> int:
         """The line of a place, or of the nearest place around it."""
@@ -138,10 +142,16 @@ class _Builder:
     def collection_or_scalar(self, place: Place, event: Any) -> Any:
         kind = type(event)
         if kind is yaml.ScalarEvent:
-            return plain(event.value) if event.implicit[0] and event.tag is None else event.value
+            return self.plain(place, event) if event.implicit[0] and event.tag is None else event.value
         if len(place) > DEEPEST:
             raise self.refusal(event, f"nested more than {DEEPEST} deep.", "Look at its brackets.")
         return self.mapping(place) if kind is yaml.MappingStartEvent else self.sequence(place)
+
+    def plain(self, place: Place, event: Any) -> Any:
+        value = plain(event.value)
+        if value is True or value is False:
+            self.made.switches.append(place)
+        return value
 
     def anchored(self, place: Place, event: Any) -> Any:
         before = self.values
@@ -159,6 +169,8 @@ class _Builder:
             raise self.refusal(event, f"*{name} stands inside &{name} itself, a loop.", "Write the value out.")
         self.values += size - 1
         self.made.aliases[place] = anchor
+        if data is True or data is False:
+            self.made.switches.append(place)
         return data
 
     def sequence(self, place: Place) -> list[Any]:

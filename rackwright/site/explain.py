@@ -70,24 +70,24 @@ def _limit(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[st
 
 
 def _wrong_kind(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[str, str]:
-    found, cure = error["input"], _cure(kind, place)
+    found, written = error["input"], cure(kind, place)
     what = ", which is not allowed"
     match error["type"]:
         case "model_type" | "dict_type" | "model_attributes_type":
-            what, cure = ", not a block of keys", f"keys: {listed(keys(kind, place))}"
+            what, written = ", not a block of keys", f"keys: {listed(keys(kind, place))}"
         case "tuple_type" | "list_type":
-            what, cure = ", not a list", "begin each item with a hyphen"
+            what, written = ", not a list", "begin each item with a hyphen"
         case "string_pattern_mismatch" | "string_too_long" | "string_too_short":
-            what, cure = ", which has not the right form", _form(kind, place)
+            what, written = ", which has not the right form", _form(kind, place)
         case "string_type" if isinstance(found, (int, float)):
-            what, cure = ", not a text", f"put it in quotes{_aside(kind, place)}"
+            what, written = ", not a text", f"put it in quotes{_aside(kind, place)}"
         case "int_from_float":
-            what, cure = ", which has a fraction", f"write a whole number{_aside(kind, place)}"
+            what, written = ", which has a fraction", f"write a whole number{_aside(kind, place)}"
         case "ip_v4_network" if isinstance(found, str):
-            what, cure = ", which is no network", _network_cure(found)
+            what, written = ", which is no network", _network_cure(found)
         case known if family := next((name for name in WANTED if known.startswith(name)), None):
             what = f", not {WANTED[family]}"
-    return _kind_of(found, place) + what, cure
+    return _kind_of(found, place) + what, written
 
 
 def _network_cure(found: str) -> str:
@@ -109,7 +109,8 @@ def _meant_key(kind: type[BaseModel], place: Place) -> str:
     return f"it belongs to {' or '.join(elsewhere)}" if elsewhere else f"known: {listed(keys(kind, place[:-1]))}"
 
 
-def _cure(kind: type[BaseModel], place: Place) -> str:
+def cure(kind: type[BaseModel], place: Place) -> str:
+    """What to write at a place, as far as the models say."""
     known = words(kind, place)
     return f"write one of {listed(known)}" if known else f"write another value{_aside(kind, place)}"
 
@@ -122,7 +123,7 @@ def _aside(kind: type[BaseModel], place: Place) -> str:
 
 def _form(kind: type[BaseModel], place: Place) -> str:
     wanted = form(kind, place)
-    return f"write {wanted}" if wanted else _cure(kind, place)
+    return f"write {wanted}" if wanted else cure(kind, place)
 
 
 def _kind_of(value: Any, place: Place) -> str:

@@ -1,11 +1,10 @@
 """The one door that tenants come in by."""
 
-from ipaddress import IPv4Address
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from rackwright.site.settings import Form, Settings
+from rackwright.site.settings import Address, Form, Settings
 
 HostName = Annotated[
     str,
@@ -21,7 +20,7 @@ class Gateway(Settings):
     """TLS, API keys and limits, in front of every served model."""
 
     host: HostName = Field(description="The name that tenants call, e.g. llm.lab.internal; the certificate bears it.")
-    address: IPv4Address | None = Field(
+    address: Address | None = Field(
         default=None, description="The address that it answers at; absent: the first node's."
     )
     port: int = Field(default=443, ge=1, le=65535, description="The port that it answers at.")

@@ -1,14 +1,13 @@
 """The machines of a rack, as they are wished: facts found on them are compared with this, never written into it."""
 
 import re
-from ipaddress import IPv4Address
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from rackwright.site.gpu_products import GpuProduct, Variant, gpu_product
 from rackwright.site.operating_system import OperatingSystem
-from rackwright.site.settings import Form, Name, Settings
+from rackwright.site.settings import Address, Form, Name, Settings
 from rackwright.site.unknown import NotKnown
 
 Phase = Literal[1, 2]
@@ -131,8 +130,8 @@ class Host(Settings):
     """One machine."""
 
     name: Name = Field(description="Its host name and its node's name.")
-    address: IPv4Address = Field(description="Its address on the node network.")
-    storage_address: IPv4Address | None = Field(default=None, description="Its address on the storage network.")
+    address: Address = Field(description="Its address on the node network.")
+    storage_address: Address | None = Field(default=None, description="Its address on the storage network.")
     phases: tuple[Phase, ...] = Field(default=(1, 2), min_length=1, description="The phases in which it serves.")
     roles: tuple[Role, ...] = Field(min_length=1, description="What it does.")
     cores: int = Field(ge=1, le=1024, description="Processor threads that the system shows.")

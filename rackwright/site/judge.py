@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from rackwright.site.faults import Place
-from rackwright.site.unknown import NotKnown, is_known
+from rackwright.site.unknown import NotKnown, Unknown, is_known
 
 
 class Broken(NamedTuple):
@@ -35,10 +35,16 @@ def judge(rules: tuple[Rule, ...], blocks: Mapping[str, Any]) -> Iterator[tuple[
                 try:
                     for each in rule(**case):
                         yield rule, each
-                except NotKnown:
-                    continue
-        except NotKnown:
-            continue
+                except (NotKnown, TypeError) as error:
+                    _must_be_unknown(error)
+        except (NotKnown, TypeError) as error:
+            _must_be_unknown(error)
+
+
+def _must_be_unknown(error: Exception) -> None:
+    """Raise an error of a rule's own; a built-in function that meets the unknown value says its type."""
+    if isinstance(error, TypeError) and Unknown.__name__ not in str(error):
+        raise error
 
 
 def _cases(rule: Rule, blocks: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

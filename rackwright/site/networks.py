@@ -1,20 +1,18 @@
 """Networks between the machines, and what the machines need from outside."""
 
-from ipaddress import IPv4Address, IPv4Network
-
 from pydantic import Field
 
-from rackwright.site.settings import Server, Settings
+from rackwright.site.settings import Address, Range, Server, Settings
 
 
 class Network(Settings):
     """One layer-2 network with one MTU from end to end."""
 
-    cidr: IPv4Network = Field(description="Its addresses.")
+    cidr: Range = Field(description="Its addresses.")
     mtu: int = Field(
         default=9000, ge=1280, le=9216, description="Jumbo, unless a switch says no; the same on every port."
     )
-    gateway: IPv4Address | None = Field(default=None, description="Its default route, where it has one.")
+    gateway: Address | None = Field(default=None, description="Its default route, where it has one.")
 
 
 class Networks(Settings):
@@ -24,7 +22,7 @@ class Networks(Settings):
     storage: Network | None = Field(
         default=None, description="The network of the hosts' storage addresses, if there is one."
     )
-    name_servers: tuple[IPv4Address, ...] = Field(
+    name_servers: tuple[Address, ...] = Field(
         default=(), max_length=3, description="Resolvers; empty: the hosts keep theirs."
     )
     time_servers: tuple[Server, ...] = Field(

@@ -1,9 +1,10 @@
 """The ground every block of a site file stands on."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
 
 class Settings(BaseModel):
@@ -23,6 +24,16 @@ class Form:
     words: str
 
 
+def _no_number(value: Any) -> Any:
+    """The library would read a number as the address that it counts to."""
+    if isinstance(value, (int, float)):
+        what = f"is {value!r}, a number"
+        raise ValueError(f"{what}; write an address such as 10.20.0.11 or 10.20.0.0/24")  # noqa: TRY004 - pydantic wants it so
+    return value
+
+
+Address = Annotated[IPv4Address, BeforeValidator(_no_number)]
+Range = Annotated[IPv4Network, BeforeValidator(_no_number)]
 Name = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"),

@@ -28,6 +28,12 @@ def description(kind: type[BaseModel], place: Place) -> str:
     return next((info.description.rstrip(".") for info in _fields(kind, place) if info.description), "")
 
 
+def is_switch(kind: type[BaseModel], place: Place) -> bool:
+    """True where a place is for true and false, or for nothing that is known."""
+    fields = _fields(kind, place)
+    return not fields or any(bool in (info.annotation, *get_args(info.annotation)) for info in fields)
+
+
 def form(kind: type[BaseModel], place: Place) -> str:
     """The form of the text at a place, in words; empty where any will do."""
     found = (each for info in _fields(kind, place) for each in (*info.metadata, *_metadata(info.annotation)))

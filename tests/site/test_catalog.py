@@ -75,7 +75,7 @@ def test_the_pinned_envoy_is_the_one_that_tests_run():
     assert locked[1] in Catalog.load().images["envoy"].tag
 
 
-def test_what_was_only_tried_is_noted(tmp_path):
+def test_what_was_only_tried_is_noted():
     site, catalog = Site.load(ROOT / "inventory" / "workstation"), Catalog.load()
     found = {note.path: note.text for note in notes(site, catalog)}
     assert "1.36 it was tried in rehearsals only" in found["topolvm"]
