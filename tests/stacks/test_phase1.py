@@ -1,0 +1,165 @@
+"""What phase 1 registers: names for good, nothing in clear, and each thing after what it needs."""
+
+from pathlib import Path
+
+import pytest
+from google.protobuf import json_format
+
+from components.base.charts import fingerprint
+from rackwright.site.catalog import Catalog
+
+SECRET = "4dabf18193072939515e22adb298388d"  # Pulumi's own mark of a special value on the wire
+HERE = Path(__file__).parent
+
+
+def parent_name(resource) -> str:
+    return resource.parent.rsplit("::", maxsplit=1)[-1]
+
+
+def test_names_are_those_that_they_were(lay, example):
+    """A changed name is a replaced object, and for a namespace the loss of all that is in it."""
+    names = sorted(f"{each.type} {each.name}" for each in lay(example).resources)
+    recorded = HERE / "phase1_example_names.txt"
+    assert "\n".join(names) + "\n" == recorded.read_text()
+
+
+def test_there_are_few_resources(lay, site):
+    """Pulumi writes its state once a resource: what a chart or an operator can make, no resource of ours makes."""
+    assert len(lay(site).resources) <= 70
+
+
+def test_everything_is_a_component_s_child_and_named_for_it(lay, site):
+    for each in lay(site).resources:
+        if each.type.startswith(("rackwright:", "pulumi:")):
+            continue
+        if each.parent and "rackwright:components:" in each.parent:
+            assert each.name.startswith(f"{parent_name(each)}/"), each.name
+        else:
+            assert each.name == "mark"
+
+
+def walk(value, path=()):
+    """Every text outside a value that is marked secret."""
+    if isinstance(value, dict):
+        if SECRET in value:
+            return
+        for key, each in value.items():
+            yield from walk(each, (*path, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from walk(each, (*path, index))
+    elif isinstance(value, str):
+        yield path, value
+
+
+def test_no_secret_is_registered_in_clear(lay, site):
+    registered = lay(site)
+    seen = 0
+    for each in registered.resources:
+        raw = json_format.MessageToDict(each.object)
+        seen += str(raw).count("canary-")
+        shown = [path for path, text in walk(raw) if "canary-" in text]
+        assert not shown, f"{each.name}: {shown}"
+    assert seen, "the canaries are not even where they belong"
+    assert "canary-" not in str(registered.outputs)
+
+
+def test_every_namespace_is_ours_shut_and_held_to_a_level(lay, site):
+    resources = lay(site).resources
+    namespaces = [json_format.MessageToDict(each.object) for each in resources if each.type.endswith(":Namespace")]
+    shut = {
+        json_format.MessageToDict(each.object)["metadata"]["namespace"]
+        for each in resources
+        if each.type.endswith(":NetworkPolicy")
+        and not json_format.MessageToDict(each.object)["spec"].get("podSelector")
+        and set(json_format.MessageToDict(each.object)["spec"]["policyTypes"]) == {"Ingress", "Egress"}
+    }
+    levels = {}
+    for namespace in namespaces:
+        labels = namespace["metadata"]["labels"]
+        assert labels["app.kubernetes.io/part-of"] == "rackwright"
+        levels[namespace["metadata"]["name"]] = labels["pod-security.kubernetes.io/enforce"]
+    assert set(levels) == shut
+    privileged = {name for name, level in levels.items() if level == "privileged"}
+    assert privileged == {"gpu-operator", "monitoring", "storage"}
+    assert {level for name, level in levels.items() if name not in privileged} == {"restricted"}
+
+
+@pytest.mark.parametrize(("later", "earlier"), [
+    ("certificates/rackwright-root", "certificates/cert-manager"),
+    ("certificates/rackwright-ca", "certificates/rackwright-root"),
+    ("gateway/gateway", "certificates/rackwright"),
+    ("postgres/postgres", "postgres/cloudnative-pg"),
+    ("postgres/langgraph", "postgres/postgres"),
+    ("qdrant/qdrant", "monitoring/kube-prometheus-stack"),
+    ("qdrant/qdrant", "qdrant/qdrant-keys"),
+    ("models/llama-70b", "models/hub-hub-token"),
+    ("monitoring/kube-prometheus-stack", "monitoring/grafana-admin"),
+])  # fmt: skip
+def test_nothing_comes_before_what_it_needs(lay, example, later, earlier):
+    depending = [each for each in lay(example).resources if each.name == later]
+    needed = {urn.rsplit("::", maxsplit=1)[-1] for each in depending for urn in each.dependencies}
+    assert earlier in needed
+
+
+def test_only_what_takes_an_hour_is_not_waited_for(lay, example):
+    resources = lay(example).resources
+    skipped = {
+        each.name
+        for each in resources
+        if "pulumi.com/skipAwait" in json_format.MessageToDict(each.object).get("metadata", {}).get("annotations", {})
+    }
+    assert {name.split("/")[0] for name in skipped} == {"models"}
+    releases = {each.name: json_format.MessageToDict(each.object) for each in resources if ":Release" in each.type}
+    assert [name for name, release in releases.items() if release["skipAwait"]] == ["monitoring/kube-prometheus-stack"]
+    assert {release["timeout"] for release in releases.values()} == {900}
+
+
+def test_no_custom_resource_has_an_empty_map(lay, site):
+    """It would differ for ever from what the API server keeps."""
+
+    def empty(value, path=()):
+        if value == {} and path[-1:] != ("selfSigned",):  # seen not to differ
+            yield path
+        inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, each in inside:
+            yield from empty(each, (*path, key))
+
+    for each in lay(site).resources:
+        if not each.type.startswith(("kubernetes:helm", "rackwright", "pulumi", "kubernetes:networking")):
+            assert not list(empty(json_format.MessageToDict(each.object))), each.name
+
+
+def test_outputs_say_how_to_reach_each_service(lay, site):
+    outputs = lay(site).outputs
+    assert set(outputs) == {"authority_secret", "gateway", "monitoring", "postgres", "qdrant"}
+    served = {model.name for model, _ in site.models_in(1)}
+    assert set(outputs["gateway"]["models"]) == served
+    assert outputs["gateway"]["models"][min(served)] == f"https://{site.gateway.host}/{min(served)}/v1"
+    assert set(outputs["postgres"]["database_secrets"]) == {each.name for each in site.postgresql.databases}
+
+
+def test_every_chart_and_image_is_the_catalog_s(lay, site):
+    catalog = Catalog.load()
+    for each in lay(site).resources:
+        if ":Release" in each.type:
+            release = json_format.MessageToDict(each.object)
+            pin = catalog.charts[release["chart"]]
+            assert release["version"] == pin.version
+            assert release["repositoryOpts"]["repo"] == pin.repository
+
+
+def test_a_chart_of_a_folder_that_changed_is_another_one(lay, example, tmp_path):
+    for name in ("cert-manager", "topolvm", "gpu-operator", "cloudnative-pg", "qdrant", "kube-prometheus-stack"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Chart.yaml").write_text(f"name: {name}")
+
+    def described() -> str:
+        release = lay(example, tmp_path).named("qdrant/qdrant", ":Release")
+        return json_format.MessageToDict(release.object)["description"]
+
+    before = described()
+    assert before == f"qdrant {fingerprint(tmp_path / 'qdrant')}"
+    assert described() == before
+    (tmp_path / "qdrant" / "Chart.yaml").write_text("name: qdrant\nversion: 2")
+    assert described() != before
