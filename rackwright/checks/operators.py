@@ -18,7 +18,7 @@ def cluster_policy_is_ready(objects: Objects) -> Iterator[Finding]:
         )
     for each in policies:
         state = (each.get("status") or {}).get("state", "unknown")
-        yield _report(objects, each, state == "ready", f"is {state}", "The GPU operator")
+        yield _report(objects, each, state == "ready", f"is {state}", "the GPU operator")
 
 
 def databases_are_healthy(objects: Objects, site: Site) -> Iterator[Finding]:
@@ -39,6 +39,17 @@ def databases_are_healthy(objects: Objects, site: Site) -> Iterator[Finding]:
         status = found.get("status") or {}
         said = f"is applied: {status.get('applied', False)} {status.get('message', '')}".rstrip()
         yield _report(objects, found, status.get("applied") is True, said, "CloudNativePG")
+
+
+def monitoring_runs(objects: Objects) -> Iterator[Finding]:
+    """Prometheus and Alertmanager have all their replicas."""
+    for kind in ("Prometheus", "Alertmanager"):
+        if not objects.all(kind):
+            yield failed(kind, "is not there", "Run `pulumi up` again.")
+        for each in objects.all(kind):
+            available, wanted = (each.get("status") or {}).get("availableReplicas", 0), each["spec"].get("replicas", 1)
+            said = f"has {available} of {wanted} replicas"
+            yield _report(objects, each, available >= wanted, said, "the Prometheus operator")
 
 
 def certificates_are_issued(objects: Objects) -> Iterator[Finding]:

@@ -17,7 +17,12 @@ from rackwright.checks.gateway import gateway_serves_tenants
 from rackwright.checks.machines import gpus_are_allocatable, nodes_are_ready
 from rackwright.checks.monitors import monitors_find_targets, prometheus_reaches_targets, prometheus_takes_monitors
 from rackwright.checks.objects import Objects
-from rackwright.checks.operators import certificates_are_issued, cluster_policy_is_ready, databases_are_healthy
+from rackwright.checks.operators import (
+    certificates_are_issued,
+    cluster_policy_is_ready,
+    databases_are_healthy,
+    monitoring_runs,
+)
 from rackwright.checks.pod_references import claim_references, pod_references
 from rackwright.checks.policies import gateway_reaches_models, namespaces_are_shut, peers_are_real
 from rackwright.checks.readiness import pods_are_ready
@@ -66,6 +71,7 @@ CHECKS = (
     Check("gpus", "Is every GPU allocatable?", lambda on: gpus_are_allocatable(on.objects, on.site, on.phase)),
     Check("gpu operator", "Is the GPU operator done?", lambda on: cluster_policy_is_ready(on.objects)),
     Check("databases", "Are the databases healthy?", lambda on: databases_are_healthy(on.objects, on.site)),
+    Check("monitoring", "Do Prometheus and Alertmanager run?", lambda on: monitoring_runs(on.objects)),
     Check("certificates", "Is every certificate issued?", lambda on: certificates_are_issued(on.objects)),
     Check("claims", "Is every claim bound?", lambda on: claims_are_bound(on.objects)),
     Check("classes", "Does data lie on its drives?", lambda on: data_lies_on_its_drives(on.objects, on.site)),

@@ -6,9 +6,6 @@ from rackwright.checks.findings import Finding, failed, whole
 from rackwright.checks.objects import Object, Objects, matches, namespace_of, spell
 from rackwright.checks.workloads import Workload, workloads
 
-# Made by the Prometheus operator for its custom resources, whose pods this cluster may not have.
-OF_THE_PROMETHEUS_OPERATOR = ({"app.kubernetes.io/name": "prometheus"}, {"app.kubernetes.io/name": "alertmanager"})
-
 
 def services_lead_to_pods(objects: Objects) -> Iterator[Finding]:
     """Every Service with a selector finds pods, and each of its ports one of theirs."""
@@ -51,7 +48,7 @@ def _service(objects: Objects, service: Object) -> Iterator[Finding]:
     selector, namespace = service["spec"]["selector"], namespace_of(service)
     behind = [each for each in workloads(objects, namespace) if selector.items() <= each.labels.items()]
     if not behind:
-        if not _of_an_operator(objects, service):
+        if not _of_a_database(service):
             yield failed(
                 spell(service),
                 f"selects no pod: {', '.join(f'{key}={value}' for key, value in selector.items())}",
@@ -78,12 +75,9 @@ def _leads(port: Object, workload: Workload) -> bool:
     return not workload.ports or any(each["containerPort"] == target for each in workload.ports)
 
 
-def _of_an_operator(objects: Objects, service: Object) -> bool:
-    """Whether the pods behind it are for an operator to make, which no simulated one does."""
-    if any(owner["kind"] == "Cluster" for owner in service["metadata"].get("ownerReferences") or []):
-        return True  # a database without standbys has none to read from
-    selector = service["spec"]["selector"].items()
-    return objects.simulated and any(labels.items() <= selector for labels in OF_THE_PROMETHEUS_OPERATOR)
+def _of_a_database(service: Object) -> bool:
+    """Whether CloudNativePG made it: for standbys, too, of which a database may have none."""
+    return any(owner["kind"] == "Cluster" for owner in service["metadata"].get("ownerReferences") or [])
 
 
 def _spell_ports(workload: Workload) -> str:

@@ -75,7 +75,8 @@ class Events:
             part.began = time.monotonic() - self.started
         if "/" in name:
             self.under_way.append(name)
-            yield f"{VERBS.get(metadata['op'], metadata['op'])} {name} ({self.done} done)"
+            kind = metadata["type"].rpartition(":")[2]
+            yield f"{VERBS.get(metadata['op'], metadata['op'])} {kind} {name} ({self.done} done)"
 
     def _end(self, metadata: dict[str, Any]) -> None:
         name, part = name_of(metadata["urn"]), self._part(metadata)

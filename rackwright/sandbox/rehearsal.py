@@ -128,8 +128,8 @@ def _lay_ground(wishes: Wishes, report: Report, plane: ControlPlane) -> Stack:
 
 def _deploy(wishes: Wishes, report: Report, plane: ControlPlane, stack: Stack) -> None:
     access = Access(plane.kubeconfig, report.toolbox["kubectl"].path)
-    with _step(report, "pulumi up", wishes.progress), _blaming_the_dead(plane):
-        events = stack.up(wishes.progress, Watch(access))
+    with _step(report, "pulumi up", wishes.progress):
+        events = stack.up(wishes.progress, Watch(access, plane.kubeconfig))
     report.parts = events.parts
     with stack.changes() as changes:  # meanwhile, since nothing below changes the cluster
         with _step(report, "settling", wishes.progress):
@@ -148,22 +148,6 @@ def _step(report: Report, name: str, progress: Progress) -> Iterator[None]:
     began = time.monotonic()
     yield
     report.steps[name] = time.monotonic() - began
-
-
-@contextmanager
-def _blaming_the_dead(plane: ControlPlane) -> Iterator[None]:
-    """Where the API server has died, that is the reason, whatever Pulumi makes of it."""
-    try:
-        yield
-    except Refusal:
-        try:
-            plane.kubectl("get", "--raw", "/readyz", "--request-timeout=10s")
-        except Refusal as silent:
-            raise Refusal(
-                "The API server of the rehearsal has died, so pulumi up stopped.",
-                "See that the machine has some 4 GB of memory and of disk to spare, and run this again.",
-            ) from silent
-        raise
 
 
 @contextmanager

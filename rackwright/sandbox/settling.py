@@ -1,10 +1,20 @@
 """Waiting for what goes on after `pulumi up`, and saying what holds things up."""
 
+import socket
 import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
 
 from rackwright.checks.access import Access
 from rackwright.checks.findings import Finding, Outcome
-from rackwright.checks.operators import certificates_are_issued, cluster_policy_is_ready, databases_are_healthy
+from rackwright.checks.operators import (
+    certificates_are_issued,
+    cluster_policy_is_ready,
+    databases_are_healthy,
+    monitoring_runs,
+)
 from rackwright.checks.readiness import pods_are_ready
 from rackwright.checks.volumes import claims_are_bound
 from rackwright.errors import Refusal
@@ -14,26 +24,41 @@ from rackwright.site.site import Site
 
 QUIET_S = 30.0  # without a word from Pulumi before somebody looks what is the matter
 LONGEST_S = 900.0
-SETTLE_S = 60.0
+SETTLE_S = 30.0
 PAUSE_S = 0.5
+ANSWER_S = 10.0
 
 
 class Watch:
     """Ends a run that will not come to an end by itself, with what holds it up."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, kubeconfig: Path) -> None:
         self._access = access
         self._looked = 0.0
+        self._server = urlsplit(yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]["server"])
 
     def __call__(self, events: Events) -> None:
         """Called every second; Refusal where something is stuck."""
         quiet = events.quiet_for()
+        if not self._answers():
+            raise Refusal(
+                "The API server of the rehearsal has died, so pulumi up stopped.",
+                "See that the machine has some 4 GB of memory and of disk to spare, and run this again.",
+            )
         if time.monotonic() - events.started > LONGEST_S:
             raise self._stuck(events, LONGEST_S)
         if quiet > QUIET_S and time.monotonic() - self._looked > QUIET_S:
             self._looked = time.monotonic()
             if list(held_up(self._access)):
                 raise self._stuck(events, quiet)
+
+    def _answers(self) -> bool:
+        """Whether the API server listens; a dead one would be waited for until every timeout has passed."""
+        try:
+            socket.create_connection((self._server.hostname or "", self._server.port or 443), ANSWER_S).close()
+        except OSError:
+            return False
+        return True
 
     def _stuck(self, events: Events, seconds: float) -> Refusal:
         waiting = ", ".join(events.under_way[:5]) or "nothing that it names"
@@ -64,6 +89,7 @@ def settle(access: Access, site: Site, progress: Progress) -> None:
             *databases_are_healthy(objects, site),
             *cluster_policy_is_ready(objects),
             *certificates_are_issued(objects),
+            *monitoring_runs(objects),
         )
         waiting = [each for each in found if each.outcome is Outcome.FAILED]
         if not waiting:

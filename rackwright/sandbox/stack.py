@@ -48,9 +48,8 @@ class Stack:
         self.name = name
         self.folder = folder
         self._pulumi = toolbox["pulumi"].path
-        self._environment = _environment(folder, owner, toolbox, vault)
+        self._environment = _environment(folder, owner, toolbox, vault) | _told(passphrase)
         self._settings = settings
-        self._passphrase = passphrase
 
     @property
     def configuration(self) -> Path:
@@ -61,7 +60,6 @@ class Stack:
         """Make the stack, empty, and its configuration."""
         for name in ("state", "home", "project", "temporary", "helm"):
             (self.folder / name).mkdir(parents=True, mode=0o700)
-        _write_privately(self.folder / "passphrase", self._passphrase)
         # Pulumi writes a new stack's salt beside the project that it is started in: this one, not the checkout.
         project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
         (self.folder / "project" / "Pulumi.yaml").write_text(
@@ -161,7 +159,6 @@ def _environment(folder: Path, owner: Path, toolbox: Toolbox, vault: Vault) -> d
         **processes.marked(owner),
         "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
         "PULUMI_HOME": str(folder / "home"),
-        "PULUMI_CONFIG_PASSPHRASE_FILE": str(folder / "passphrase"),
         "ANSIBLE_VAULT_PASSWORD_FILE": str(vault.password_file),
         "KUBECACHEDIR": str(folder / "helm"),
         "TMPDIR": str(folder / "temporary"),
@@ -169,9 +166,11 @@ def _environment(folder: Path, owner: Path, toolbox: Toolbox, vault: Vault) -> d
     }
 
 
-def _write_privately(file: Path, text: str) -> None:
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-        stream.write(text)
+def _told(passphrase: str) -> dict[str, str]:
+    """Where Pulumi reads the passphrase: a file in this process' memory, which goes with it."""
+    descriptor = os.memfd_create("passphrase")
+    os.write(descriptor, passphrase.encode())
+    return {"PULUMI_CONFIG_PASSPHRASE_FILE": f"/proc/{os.getpid()}/fd/{descriptor}"}
 
 
 def _lines(stream: IO[str] | None) -> "queue.Queue[str | None]":

@@ -39,6 +39,15 @@ def test_a_certificate_that_is_not_issued_is_told_with_the_reason(platform):
     assert "issuer not found" in fault.what
 
 
+def test_a_prometheus_that_lacks_a_replica_is_told(platform):
+    name = "kube-prometheus-stack-prometheus"
+    with platform.changed("prometheus", name, "monitoring", {"status": {"availableReplicas": 0}}, "status"):
+        faults = platform.failures("monitoring")
+    assert [each.where for each in faults] == [f"Prometheus monitoring/{name}"]
+    with platform.without("alertmanager", "kube-prometheus-stack-alertmanager", "monitoring"):
+        assert [each.where for each in platform.failures("monitoring")] == ["Alertmanager"]
+
+
 def test_a_claim_without_a_volume_is_told(platform):
     claim = {
         "apiVersion": "v1",
