@@ -36,13 +36,30 @@ def is_switch(kind: type[BaseModel], place: Place) -> bool:
 
 def form(kind: type[BaseModel], place: Place) -> str:
     """The form of the text at a place, in words; empty where any will do."""
-    found = (each for info in _fields(kind, place) for each in (*info.metadata, *_metadata(info.annotation)))
+    return next((words for info in _fields(kind, place) if (words := form_of(info))), "")
+
+
+def form_of(info: FieldInfo) -> str:
+    """The form of a field's text, in words; empty where any will do."""
+    found = (*info.metadata, *_metadata(info.annotation))
     return next((each.words for each in found if isinstance(each, Form)), "")
 
 
 def words(kind: type[BaseModel], place: Place) -> list[str]:
     """The words that the key at a place allows, where it allows only some."""
     return [str(word) for info in _fields(kind, place) for word in _literals(info.annotation)]
+
+
+def blocks(kind: type[BaseModel]) -> dict[str, type[BaseModel]]:
+    """Every block that a file may have, by its name, the outermost first."""
+    found: dict[str, type[BaseModel]] = {}
+    pending = [kind]
+    while pending:
+        model = pending.pop(0)
+        if model.__name__ not in found:
+            found[model.__name__] = model
+            pending += [inner for info in model.model_fields.values() for inner in models(info.annotation)]
+    return found
 
 
 @cache
