@@ -15,12 +15,13 @@ from rackwright.site.site import Site
 
 # Faults that an editor can show while somebody types: those of one value, and of keys.
 SEEN_BY_EDITORS = [
-    "key_unknown", "key_misspelt", "key_misplaced", "key_missing", "block_is_a_word", "list_is_a_block", "phase_unknown",
-    "role_misspelt", "host_without_ports", "host_name_form", "address_form", "mtu_above_the_most", "system_unknown",
-    "release_without_quotes", "product_unknown", "disk_by_kernel_name", "purpose_unknown", "mac_form", "speed_unknown",
-    "revision_is_a_branch", "source_of_two_kinds", "source_of_no_kind", "architecture_unknown", "precision_unknown",
-    "key_of_a_tenant_is_a_key", "gateway_host_is_an_address", "kubeconfig_is_relative", "driver_branch_is_known",
-    "parsers_are_known", "vectors_are_on_block_storage", "site_system_is_supported", "switch_for_a_number",
+    "key_unknown", "key_misspelt", "key_misplaced", "key_missing", "block_is_a_word", "list_is_a_block",
+    "phase_unknown", "role_misspelt", "host_without_ports", "host_name_form", "address_form", "mtu_above_the_most",
+    "system_unknown", "release_without_quotes", "product_unknown", "disk_by_kernel_name", "purpose_unknown",
+    "mac_form", "speed_unknown", "revision_is_a_branch", "source_of_two_kinds", "source_of_no_kind",
+    "architecture_unknown", "precision_unknown", "key_of_a_tenant_is_a_key", "gateway_host_is_an_address",
+    "kubeconfig_is_relative", "driver_branch_is_known", "parsers_are_known", "vectors_are_on_block_storage",
+    "site_system_is_supported", "switch_for_a_number",
 ]  # fmt: skip
 
 
