@@ -1,0 +1,125 @@
+"""Every manifest of ours before a real API server, with upstream's own definitions: unknown keys are refused."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from components import certificates, monitoring, postgres, qdrant
+from components.base.component import namespace
+from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_outside
+from components.gateway import objects as gateway
+from components.vllm import pod
+from components.vllm.component import ways_to_weights
+from components.vllm.weights import containers
+from rackwright.errors import Refusal
+from rackwright.sandbox.control_plane import ControlPlane
+from rackwright.site.models import Model
+from rackwright.site.sources import Nfs
+
+SPACES = ("certificates", "gateway", "models", "monitoring", "postgres", "qdrant")
+
+
+class Plain(yaml.CSafeLoader):
+    """Reads a bare equals sign as the text that upstream means by it."""
+
+
+Plain.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
+
+
+@pytest.fixture(scope="module")
+def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
+    """An API server with upstream's definitions."""
+    definitions = [
+        document
+        for name in ("cert-manager", "cloudnative-pg", "prometheus-operator")
+        for file in sorted((upstream / "crds" / name).glob("*.yaml"))
+        for document in yaml.load_all(file.read_text(), Plain)
+        if document and document["kind"] == "CustomResourceDefinition"
+    ]
+    with ControlPlane(toolbox, progress=say) as cluster:
+        cluster.apply(definitions)
+        names_of = [f"crd/{each['metadata']['name']}" for each in definitions]
+        cluster.kubectl.wait_for(*names_of, condition="Established")
+        cluster.apply(namespace(name, "restricted") for name in SPACES)
+        yield cluster
+
+
+def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
+    """All of a site's, each with its namespace."""
+    cluster, hosts = site.cluster(1), site.hosts_in(1)
+    yield "certificates", certificates.root_issuer()
+    yield "certificates", certificates.authority(site.name)
+    yield "certificates", certificates.issuer()
+    yield from (("gateway", each) for each in of_gateway(site, catalog))
+    yield from (("models", each) for each in of_models(site, catalog))
+    yield "monitoring", monitoring.administrator("x")
+    yield "monitoring", monitoring.targets(hosts)
+    yield "postgres", postgres.cluster(site.postgresql, site.postgresql.phase1, image=catalog.images["postgresql"])
+    yield "postgres", postgres.cluster(site.postgresql, site.postgresql.phase2, image=catalog.images["postgresql"])
+    yield from (("postgres", postgres.database(each)) for each in site.postgresql.databases)
+    yield from (("postgres", postgres.password(each, "x")) for each in postgres.owners(site.postgresql))
+    yield "postgres", postgres.monitor(15)
+    yield "qdrant", qdrant.keys("x", "y")
+    ways: list[Rule] = [names(), to_api(cluster, hosts), to_outside(["10.0.0.0/8"], 443)]
+    yield "qdrant", policy("shut", ingress=[from_anyone(10250), scrapes(6333)], egress=ways)
+
+
+def of_gateway(site, catalog) -> Iterator[dict]:
+    yield gateway.certificate(site.gateway, [site.hosts[0].address], certificates.ISSUER)
+    yield gateway.configuration({"envoy.json": "{}"})
+    yield gateway.deployment(site.gateway, image=catalog.images["envoy"], version="x")
+    yield gateway.service(site.gateway)
+    yield from (gateway.budget(), gateway.account(), gateway.monitor(15))
+
+
+def of_models(site, catalog) -> Iterator[dict]:
+    images = {"engine": catalog.images["vllm"], "rclone": catalog.images["rclone"]}
+    exported = Model.model_validate(
+        site.models[0].model_dump() | {"name": "exported", "source": {"nfs": "nas.lab:/weights/m"}}
+    )
+    yield from pod.export(exported, Nfs(nfs="nas.lab:/weights/m"))
+    for model, serving in (*site.models_in(1), (exported, site.models[0].phase1)):
+        before = containers(model, **images, object_storage=site.object_storage)
+        for spare in (0, 8):
+            image = catalog.images["vllm"]
+            yield pod.deployment(model, serving, image=image, before=before, gpu=site.gpu, spare=spare)
+        yield from (pod.service(model), pod.claim(model, "nvme-models"), pod.monitor(model, 15))
+        yield from ways_to_weights([model], site.object_storage, ["10.0.0.0/8"])
+
+
+def test_the_api_server_takes_every_manifest_and_knows_every_key(site, catalog, judge):
+    items = []
+    for space, manifest in manifests(site, catalog):
+        metadata = manifest["metadata"] | {
+            "namespace": space,
+            "name": f"{len(items)}-{manifest['metadata']['name']}"[:60],
+        }
+        items.append(manifest | {"metadata": metadata})
+    bundle = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    # Strict: what is not in the schema is an error, and so is a pod that its namespace would not take.
+    said = judge.kubectl("create", "--validate=strict", "--dry-run=server", "-f", "-", given=bundle)
+    assert said.count("created (server dry run)") == len(items)
+
+
+def test_pods_are_held_to_the_strictest_level(site, catalog, judge):
+    """A Deployment is taken whatever its pods are; the pods themselves would be refused."""
+    for space, manifest in manifests(site, catalog):
+        if manifest["kind"] != "Deployment":
+            continue
+        template = manifest["spec"]["template"]
+        metadata = template["metadata"] | {"name": manifest["metadata"]["name"], "namespace": space}
+        # The service account is not there in this test, and admission asks for it before the level.
+        spec = template["spec"] | {"serviceAccountName": "default"}
+        alone = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+        said = judge.kubectl("create", "--dry-run=server", "-f", "-", given=json.dumps(alone))
+        assert "created (server dry run)" in said
+
+
+def test_an_unknown_key_is_refused(catalog, example, judge):
+    manifest = postgres.cluster(example.postgresql, example.postgresql.phase1, image=catalog.images["postgresql"])
+    manifest["spec"]["enablePodDisruptionBudget"] = False
+    manifest["metadata"]["namespace"] = "postgres"
+    with pytest.raises(Refusal, match="enablePodDisruptionBudget"):
+        judge.kubectl("create", "--validate=strict", "--dry-run=server", "-f", "-", given=json.dumps(manifest))
