@@ -29,7 +29,11 @@ class Kubectl:
             capture_output=True,
             text=True,
             check=False,
-            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+            env={
+                **os.environ,
+                "KUBECONFIG": str(self.kubeconfig),
+                "KUBECACHEDIR": str(self.kubeconfig.parent / "cache"),
+            },
         )
         if done.returncode:
             said = " ".join(line.strip() for line in done.stderr.splitlines() if line.strip()) or "it did not say why"

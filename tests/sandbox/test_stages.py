@@ -20,14 +20,28 @@ OURS = [
     definition("Certificate", "certificates", "cert-manager.io"),
     definition("Cluster", "clusters", "postgresql.cnpg.io"),
     definition("Database", "databases", "postgresql.cnpg.io"),
+    definition("Prometheus", "prometheuses", "monitoring.coreos.com"),
+    definition("Alertmanager", "alertmanagers", "monitoring.coreos.com"),
+    definition("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
 ]
+
+
+class Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Reads a bare equals sign as the text that upstream means by it."""
+
+
+Plain.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
 
 
 def upstream_definitions() -> list[dict]:
     folder = Path(UPSTREAM or "") / "crds"
-    files = [file for name in ("gpu-operator", "cert-manager", "cloudnative-pg") for file in (folder / name).glob("*")]
+    names = ("gpu-operator", "cert-manager", "cloudnative-pg", "prometheus-operator")
+    files = [file for name in names for file in (folder / name).glob("*")]
     documents = [
-        each for file in files if file.suffix in {".yaml", ".yml"} for each in yaml.safe_load_all(file.read_text())
+        each
+        for file in files
+        if file.suffix in {".yaml", ".yml"}
+        for each in yaml.load_all(file.read_text(), Loader=Plain)
     ]
     return [each for each in documents if each and each["kind"] == "CustomResourceDefinition"]
 
@@ -57,19 +71,75 @@ def custom(group: str, kind: str, name: str, spec: dict, space: str | None = SPA
     return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, "spec": spec}
 
 
+POLICY = (
+    "operator",
+    "daemonsets",
+    "devicePlugin",
+    "dcgm",
+    "dcgmExporter",
+    "driver",
+    "gfd",
+    "nodeStatusExporter",
+    "toolkit",
+)
+
+
+def test_a_cluster_policy_of_helms_lays_its_operands_out_and_turns_ready(cluster):
+    monitor = {"enabled": True, "interval": "30s", "honorLabels": True, "additionalLabels": {"release": "monitoring"}}
+    spec = {name: {} for name in POLICY} | {
+        "operator": {"defaultRuntime": "containerd"},
+        "dcgmExporter": {"repository": "somewhere", "image": "exporter", "version": "1", "serviceMonitor": monitor},
+    }
+    made = custom("nvidia.com", "ClusterPolicy", "of-helm", spec, space=None)
+    made["metadata"]["annotations"] = {"meta.helm.sh/release-namespace": f"{SPACE}-gpu"}
+    deploys = ("device-plugin", "gpu-feature-discovery", "operator-validator", "dcgm-exporter")
+    labels = {f"nvidia.com/gpu.deploy.{operand}": "true" for operand in deploys}
+    cluster.apply([namespace(f"{SPACE}-gpu"), node("operators-gpu", gpus=8, labels=labels), made])
+    cluster.kubectl.wait_for("clusterpolicy/of-helm", condition="jsonpath={.status.state}=ready")
+    for name in ("nvidia-device-plugin-daemonset", "gpu-feature-discovery", "nvidia-operator-validator"):
+        ready = "jsonpath={.status.numberReady}=1"
+        cluster.kubectl.wait_for(f"daemonset/{name}", condition=ready, namespace=f"{SPACE}-gpu")
+    there = {each["metadata"]["name"]: each for each in cluster.kubectl.get("daemonsets", namespace=f"{SPACE}-gpu")}
+    exporter = there["nvidia-dcgm-exporter"]["spec"]["template"]["spec"]["containers"][0]
+    assert exporter["image"] == "somewhere/exporter:1"
+    (announced,) = cluster.kubectl.get("servicemonitors", namespace=f"{SPACE}-gpu")
+    assert announced["metadata"]["labels"] == {"app": "nvidia-dcgm-exporter", "release": "monitoring"}
+    assert announced["spec"]["endpoints"][0]["interval"] == "30s"
+
+
+@pytest.mark.parametrize(("kind", "port"), [("Prometheus", 9090), ("Alertmanager", 9093)])
+def test_a_monitoring_server_is_available_when_its_pods_are(cluster, kind, port):
+    resources = {"requests": {"storage": "2Gi"}}
+    storage = {"storageClassName": "nvme-database", "accessModes": ["ReadWriteOnce"], "resources": resources}
+    spec = {
+        "replicas": 1,
+        "portName": "http-web",
+        "serviceAccountName": "default",
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+        "storage": {"volumeClaimTemplate": {"spec": storage}},
+    }
+    cluster.apply([custom("monitoring.coreos.com", kind, "watch", spec)])
+    available = 'jsonpath={.status.conditions[?(@.type=="Available")].status}=True'
+    cluster.kubectl.wait_for(f"{kind.lower()}/watch", condition=available, namespace=SPACE)
+    (pod,) = cluster.kubectl.get("pods", namespace=SPACE, labels=f"app.kubernetes.io/name={kind.lower()}")
+    assert pod["metadata"]["name"] == f"{kind.lower()}-watch-0"
+    assert pod["spec"]["containers"][0]["ports"][0] == {"name": "http-web", "containerPort": port, "protocol": "TCP"}
+    claims = {each["metadata"]["name"] for each in cluster.kubectl.get("pvc", namespace=SPACE)}
+    assert f"{kind.lower()}-watch-db-{kind.lower()}-watch-0" in claims
+
+
+def test_a_monitoring_server_without_room_is_not_called_available(cluster):
+    spec = {"resources": {"requests": {"cpu": "1000"}}}
+    cluster.apply([custom("monitoring.coreos.com", "Alertmanager", "huge", spec)])
+    reconciled = 'jsonpath={.status.conditions[?(@.type=="Reconciled")].status}=True'
+    cluster.kubectl.wait_for("alertmanager/huge", condition=reconciled, namespace=SPACE)
+    time.sleep(2)  # there is nothing to wait for: it must not happen
+    found = {each["metadata"]["name"]: each for each in cluster.kubectl.get("alertmanagers", namespace=SPACE)}
+    assert [each["type"] for each in found["huge"]["status"]["conditions"]] == ["Reconciled"]
+
+
 def test_a_cluster_policy_turns_ready(cluster):
-    names = (
-        "operator",
-        "daemonsets",
-        "devicePlugin",
-        "dcgm",
-        "dcgmExporter",
-        "driver",
-        "gfd",
-        "nodeStatusExporter",
-        "toolkit",
-    )
-    spec = {name: {} for name in names} | {"operator": {"defaultRuntime": "containerd"}}
+    spec = {name: {} for name in POLICY} | {"operator": {"defaultRuntime": "containerd"}}
     cluster.apply([custom("nvidia.com", "ClusterPolicy", "cluster-policy", spec, space=None)])
     cluster.kubectl.wait_for("clusterpolicy/cluster-policy", condition="jsonpath={.status.state}=ready")
 
@@ -112,7 +182,7 @@ def test_a_database_cluster_is_healthy_when_all_its_instances_are(cluster):
         assert pod["spec"]["containers"][0]["resources"] == {"requests": {"cpu": "2"}}
         assert {"operator": "Exists"} in pod["spec"]["tolerations"]
     services = {each["metadata"]["name"] for each in cluster.kubectl.get("services", namespace=SPACE)}
-    assert services == {"postgres-rw", "postgres-ro", "postgres-r"}
+    assert services >= {"postgres-rw", "postgres-ro", "postgres-r"}
     assert all(pod["metadata"]["ownerReferences"][0]["kind"] == "Cluster" for pod in pods)
 
 

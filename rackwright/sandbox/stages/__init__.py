@@ -17,6 +17,7 @@ import yaml
 FOLDER = Path(__file__).parent
 PLAYS = "rackwright/plays"
 STORAGE_CLASSES = ("nvme-models", "nvme-vectors", "nvme-database", "nvme-scratch")
+MONITORING_SERVERS = {"Prometheus": 9090, "Alertmanager": 9093}
 # From the block that is reserved for documentation, so nothing of anybody's answers there.
 LOAD_BALANCER_ADDRESS = IPv4Address("192.0.2.10")
 
@@ -40,6 +41,8 @@ def objects(
         stage["spec"]["selector"]["matchExpressions"].append(of_our_classes)
         stages.append(stage)
     stages += _read("load_balancers.yaml", ADDRESS=str(load_balancer_address))
+    for kind, port in MONITORING_SERVERS.items():
+        stages += _read("monitoring_servers.yaml", KIND=kind, NAME=kind.lower(), PORT=str(port))
     for file in sorted((FOLDER / "operators").glob("*.yaml")):
         stages += _read(f"operators/{file.name}")
     return stages
