@@ -1,14 +1,12 @@
-"""Errors as tables: in the terminal, and as the part of docs/capacity.md that a command writes."""
+"""Errors of the reckoning as tables for a terminal."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from rackwright.capacity.calibration import Calibration, HeldOut
 from rackwright.capacity.tables import percent, table
 from rackwright.capacity.verification import Errors, Verification, by, errors
 
 HEAD = ("", "rows", "TTFT mean", "median", "P90", "worst", "TPOT mean", "median", "P90", "worst")
-BEGIN, END = "<!-- accuracy: written by `rackwright plan fit` -->", "<!-- end of accuracy -->"
 
 
 def verification_text(found: Verification) -> str:
@@ -40,26 +38,6 @@ def calibration_text(found: Calibration) -> str:
     groups = (("inside", (found.inside,)), ("model held out", found.by_model), ("GPU held out", found.by_gpu))
     tables = [f"{title}:\n\n{_errors(_held_out(part))}" for title, part in groups]
     return "\n\n".join([f"{found.rows} rows.", constants, *tables])
-
-
-def accuracy_section(data: Mapping[str, Any]) -> str:
-    """The accuracy table of the docs, from the data file of the constants."""
-    head = "| Held out | Rows | TTFT mean | TTFT P90 | TTFT worst | TPOT mean | TPOT P90 | TPOT worst |"
-    lines = [BEGIN, "", head, "|---|---|---|---|---|---|---|---|"]
-    for kind in ("by_model", "by_gpu"):
-        total: list[Mapping[str, Any]] = list(data["held_out"][kind].values())
-        for word, figures in data["held_out"][kind].items():
-            lines.append(_markdown(word, figures["rows"], figures["ttft"], figures["tpot"]))
-        rows = sum(each["rows"] for each in total)
-        means = [sum(each["rows"] * each[part][0] for each in total) / rows for part in ("ttft", "tpot")]
-        name = "**all models, each held out**" if kind == "by_model" else "**all GPUs, each held out**"
-        lines.append(f"| {name} | {rows} | {percent(means[0])} | | | {percent(means[1])} | | |")
-    return "\n".join([*lines, "", END])
-
-
-def _markdown(word: str, rows: int, ttft: Iterable[float], tpot: Iterable[float]) -> str:
-    cells = [word, str(rows), *(percent(value) for value in (*ttft, *tpot))]
-    return f"| {' | '.join(cells)} |"
 
 
 def _held_out(part: Iterable[HeldOut]) -> dict[str, tuple[Errors | None, Errors | None]]:

@@ -97,4 +97,6 @@ def _verdict(
         return False, f"further tokens would gain {1 - new_tpot / tpot:.0%}, less than {MARGIN:.0%}"
     if new_ttft > max(2 * ttft, ttft + 200):
         return False, f"the first token would come {new_ttft - ttft:.0f} ms later, {moved:.0f} ms of that the transfer"
-    return True, f"further tokens gain {1 - new_tpot / tpot:.0%}, the first token {ttft - new_ttft:+.0f} ms"
+    shift = new_ttft - ttft
+    when = f"{abs(shift):.0f} ms {'later' if shift > 0 else 'earlier'}"
+    return True, f"further tokens gain {1 - new_tpot / tpot:.0%}, the first token comes {when}"

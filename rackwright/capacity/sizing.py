@@ -11,7 +11,7 @@ from rackwright.errors import Refusal
 from rackwright.site.workload import Targets
 
 HEADROOM = 0.8  # of what a replica carries at its targets: room for a burst, and for one that restarts
-MEAN_SHARE = 0.6  # a mean that keeps a target for the 95th percentile is below it: by simulation (docs/capacity.md)
+TTFT_TAIL, TPOT_TAIL = 2.5, 1.2  # a 95th percentile by its mean, as the simulation finds them (docs/capacity.md)
 MOST_REPLICAS = 4096
 TTFT_ERROR, TPOT_ERROR, POOL_ERROR = 0.35, 0.16, 0.04  # P90 of errors on rows held out, and of the cache's size
 
@@ -58,9 +58,9 @@ def _broken(timing: Timing, asked: Demand, targets: Targets, replicas: int) -> s
         return "the KV cache"
     if found.limit == "sequences":
         return "sequences at once (max-num-seqs)"
-    if found.ttft_ms > targets.ttft_p95_ms * MEAN_SHARE:
+    if found.ttft_ms * TTFT_TAIL > targets.ttft_p95_ms:
         return "the first token's target"
-    return "the target of further tokens" if found.tpot_ms > targets.tpot_p95_ms else None
+    return "the target of further tokens" if found.tpot_ms * TPOT_TAIL > targets.tpot_p95_ms else None
 
 
 def _needed(timing: Timing, asked: Demand, targets: Targets) -> int:

@@ -62,8 +62,20 @@ def fit(
     found = calibrate(file)
     if write:
         written(found, DATA, file.name)
-        output.note(f"Written to {DATA}.")
+        output.note(f"Written to {DATA}; `rackwright plan document` brings docs/capacity.md up to date.")
     output.result(calibration_text(found), {"ok": True, "file": str(file), **as_data(found)})
+
+
+@application.command(hidden=True)
+def document(context: typer.Context, *, json: options.Json = False) -> None:
+    """Write the parts of docs/capacity.md that follow from the constants."""
+    from rackwright.capacity.document import FILE, refreshed
+
+    output = options.output_of(context, json=json)
+    if not FILE.is_file():
+        raise Refusal(f"There is no {FILE}.", "Run this in a checkout.")
+    FILE.write_text(refreshed(FILE.read_text(encoding="utf-8")), encoding="utf-8")
+    output.result(f"{FILE} is up to date.", {"ok": True, "file": str(FILE)})
 
 
 @application.command()
@@ -114,9 +126,56 @@ def memory(
     output.result(text, {"ok": True, **data})
 
 
+@application.command()
+def compare(
+    context: typer.Context,
+    site: options.Site,
+    *,
+    model: Annotated[str | None, typer.Option(help="The model's name in the site; absent: its first.")] = None,
+    gpu: Annotated[list[str] | None, typer.Option(help="GPUs to compare; absent: the site's.")] = None,
+    precision: Annotated[list[str] | None, typer.Option(help="Of the weights; absent: the site's, and fp8.")] = None,
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="The model's share of the load.")] = 1.0,
+    json: options.Json = False,
+) -> None:
+    """Put ways to serve a model under the site's load side by side: precision, split, GPU."""
+    from rackwright.capacity.compare_text import compare_data, compare_text
+    from rackwright.capacity.site_plan import ways_for
+    from rackwright.site.site import Site
+
+    output = options.output_of(context, json=json)
+    ways, out = ways_for(Site.load(site), model, gpu or [], precision or [], share)
+    output.result(compare_text(ways, out), {"ok": True, **compare_data(ways, out)})
+
+
 @application.command(name="site")
-def of_site(context: typer.Context, site: options.Site, *, json: options.Json = False) -> None:
+def of_site(
+    context: typer.Context,
+    site: options.Site,
+    *,
+    tails: Annotated[
+        bool, typer.Option("--tails", help="Simulate an hour: P50, P95 and P99 of calls and actions.")
+    ] = False,
+    share: Annotated[list[str] | None, typer.Option(help="MODEL=SHARE of the load; absent: all the same.")] = None,
+    json: options.Json = False,
+) -> None:
     """Reckon a site: GPUs, memory, time, limits. `rackwright plan SITE` is the same."""
-    del site
-    options.output_of(context, json=json)
-    raise Refusal("The reckoning of a whole site is not there yet.", "Use plan memory or plan verify.")
+    from rackwright.capacity.plan_text import plan_data, plan_text
+    from rackwright.capacity.site_plan import plan
+    from rackwright.site.site import Site
+
+    output = options.output_of(context, json=json)
+    found = Site.load(site)
+    phases = plan(found, with_tails=tails, shares=_shares(share or []))
+    output.result(plan_text(found, phases), {"ok": True, **plan_data(found, phases)})
+
+
+def _shares(stated: list[str]) -> dict[str, float]:
+    """MODEL=SHARE as a table; raises a usage error for anything else."""
+    shares: dict[str, float] = {}
+    for each in stated:
+        name, _, value = each.partition("=")
+        try:
+            shares[name] = float(value)
+        except ValueError:
+            raise typer.BadParameter(f"{each!r} is not MODEL=SHARE, such as llama-70b=0.7") from None
+    return shares

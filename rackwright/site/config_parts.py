@@ -131,6 +131,6 @@ def _quantised(stated: dict[str, Any]) -> Precision | None:
         return "nvfp4"
     if method == "fp8" or "fp8" in words or "'type': 'float'" in words:
         return "fp8"
-    if method in ("awq", "gptq") or "num_bits': 4" in words or "'bits': 4" in words:
-        return "int4"
-    return "int8" if "num_bits': 8" in words or "'bits': 8" in words or "int8" in words else None
+    if "num_bits': 8" in words or "'bits': 8" in words or "int8" in words:
+        return "int8"
+    return "int4" if method in ("awq", "gptq") or "num_bits': 4" in words or "'bits': 4" in words else None
