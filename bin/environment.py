@@ -1,24 +1,22 @@
 """The project's own Python environment: made on first use from the lock file, with the standard library alone."""
 
-import fcntl
-import hashlib
 import os
-import subprocess
 import sys
-import venv
 from pathlib import Path
+
+# Imported where they are needed, so that a command whose environment is there starts at once: fcntl, subprocess, venv.
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
+PROJECT = ROOT / "pyproject.toml"
 MARK = VENV / "installed-from"
 OLDEST_PYTHON = (3, 11)
 
 
 def fingerprint() -> str:
-    """What the environment is made from: the lock, the project's own metadata and the interpreter."""
-    parts = (LOCK.read_bytes(), (ROOT / "pyproject.toml").read_bytes(), sys.version.encode(), str(ROOT).encode())
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    """What the environment is made from: the lock, the project, the interpreter and the folder."""
+    return "\0".join((sys.version, str(ROOT), PROJECT.read_text(), LOCK.read_text()))
 
 
 def installed() -> bool:
@@ -28,6 +26,8 @@ def installed() -> bool:
 
 def pip(*arguments: str) -> None:
     """Run pip in the environment; its output is shown only when it fails."""
+    import subprocess
+
     command = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
@@ -46,6 +46,9 @@ def ensure() -> None:
         )
     if installed():
         return
+    import fcntl
+    import venv
+
     with (ROOT / ".venv.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if installed():
@@ -60,6 +63,8 @@ def ensure() -> None:
 
 def run(program: str, *arguments: str) -> int:
     """Run a program of the environment in the foreground and return its exit code."""
+    import subprocess
+
     environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
     return subprocess.run([str(VENV / "bin" / program), *arguments], env=environment, check=False).returncode
 

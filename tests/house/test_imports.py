@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "rackwright.errors": set(),
     "rackwright.inventory": {"rackwright.errors", "rackwright.site"},
     "rackwright.language_host": {"google", "grpc", "pulumi", "rackwright.errors"},
-    "rackwright.site": {"pydantic", "pydantic_core", "yaml", "rackwright.errors"},
+    "rackwright.site": {"annotated_types", "pydantic", "pydantic_core", "yaml", "rackwright.errors"},
     "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.secrets": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.checks": {"yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets"},
