@@ -129,12 +129,13 @@ def _state(folder: Path) -> Path:
 def _run(folder: Path, toolbox: Toolbox, *arguments: str) -> None:
     # A user's own KWOK_... would be heard before our file.
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("KWOK_")}
+    ours = {"KWOK_WORKDIR": str(folder / "kwok"), "KUBECONFIG": "", "KUBECACHEDIR": str(folder / "cache")}
     log = folder / "kwokctl.log"
     with (
         log.open("w") as output,
         subprocess.Popen(
             [toolbox["kwokctl"].path, *arguments, f"--name={CLUSTER}"],
-            env={**inherited, **processes.marked(folder), "KWOK_WORKDIR": str(folder / "kwok"), "KUBECONFIG": ""},
+            env={**inherited, **processes.marked(folder), **ours},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
