@@ -1,6 +1,7 @@
 """A document against a model and its rules: every fault in one run, each with its line, its place and its cure."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,6 +17,7 @@ from rackwright.site.shape import is_switch, meant_key
 
 ModelType = TypeVar("ModelType", bound=BaseModel)
 Errors = list[tuple[ErrorDetails, Place]]
+MOST_FAULTS = 2_000
 
 
 def check(
@@ -25,7 +27,6 @@ def check(
     refusal: type[FileRefused],
 ) -> ModelType:
     """A document as a model that the judges accept; raises the refusal with every fault otherwise."""
-    faults = [*_repeated_keys(document), *secrets_in_clear(document)]
     switches = [place for place in document.switches if not is_switch(kind, place)]
     errors: Errors = []
     model: ModelType | None = None
@@ -34,15 +35,27 @@ def check(
     except ValidationError as error:
         found = (each for each in error.errors(include_url=False) if not _is_follow_up(each))
         errors = [(each, place_of(each, document.data)) for each in found]
+    misspelt = set(_misspelt(kind, document.data, errors[:MOST_FAULTS]))
     if model is None or switches:
-        misspelt = set(_misspelt(kind, document.data, errors))
-        faults += _shape_faults(kind, document, errors, misspelt)
-        faults += _switched(kind, document, set(switches) - {place for _, place in errors})
         model = salvage(kind, document.data, {*switches, *misspelt, *(place for _, place in errors)})
-    faults += (_fault(document, each.place, each.what, each.cure) for each in judges(model))
-    if faults:
-        raise refusal(document.file, faults)
+    faults = chain(
+        _repeated_keys(document),
+        secrets_in_clear(document),
+        _shape_faults(kind, document, errors, misspelt),
+        _switched(kind, document, set(switches) - {place for _, place in errors}),
+        (_fault(document, each.place, each.what, each.cure) for each in judges(model)),
+    )
+    shown = list(islice(faults, MOST_FAULTS))
+    if shown:
+        raise refusal(document.file, [*shown, *_further(document, faults)])
     return model
+
+
+def _further(document: Document, faults: Iterator[Fault]) -> Iterator[Fault]:
+    """Where there are more faults than anybody mends at once, a last one says so."""
+    if next(faults, None):
+        what = f"has more faults than the {MOST_FAULTS} that are shown"
+        yield Fault(str(document.file), document.text.count("\n") + 1, spell(()), what, "mend these first")
 
 
 def _is_follow_up(error: ErrorDetails) -> bool:

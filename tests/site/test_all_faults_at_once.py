@@ -5,6 +5,7 @@ import re
 import pytest
 from fixture_files import valid_file
 
+from rackwright.site.check import MOST_FAULTS
 from rackwright.site.faults import SiteRefused
 from rackwright.site.judge import Broken, judge
 from rackwright.site.site import Site
@@ -169,3 +170,11 @@ def test_a_rule_that_is_wrong_itself_is_not_forgiven():
 
     with pytest.raises(TypeError):
         list(judge((rule,), {"hosts": 1}))
+
+
+def test_of_more_faults_than_anybody_mends_the_first_are_shown(tmp_path):
+    (tmp_path / "site.yml").write_text("".join(f"key-{number}: {number}\n" for number in range(MOST_FAULTS + 100)))
+    with pytest.raises(SiteRefused) as refused:
+        Site.load(tmp_path)
+    assert len(refused.value.faults) == MOST_FAULTS + 1
+    assert refused.value.faults[-1].what == f"has more faults than the {MOST_FAULTS} that are shown"
