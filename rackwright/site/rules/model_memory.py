@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rackwright.site.faults import Place
-from rackwright.site.gpu_resources import device_gib
+from rackwright.site.gpu_resources import device_gib, offered, requested
 from rackwright.site.hosts import Gpus, Phase
 from rackwright.site.judge import Broken
 from rackwright.site.memory import kv_pool_gib
@@ -36,8 +36,10 @@ def shared_memory_suffices(model: Model, place: Place) -> Iterator[Broken]:
 
 def _gpus(site: Site, phase: Phase, model: Model) -> Iterator[Gpus]:
     served = model.phase1 if phase == 1 else model.phase2
-    if served.replicas:
-        yield from (host.gpus for host in site.hosts_in(phase, "inference") if host.gpus)
+    wanted = requested(model, site.gpu)
+    for host in site.hosts_in(phase, "inference") if served.replicas else ():
+        if host.gpus and wanted in offered(host.gpus, site.gpu):
+            yield host.gpus
 
 
 def _too_large(model: Model, place: Place, gpus: Gpus) -> Iterator[Broken]:

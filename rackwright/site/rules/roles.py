@@ -14,6 +14,7 @@ EXCLUSIVE: tuple[tuple[Role, Role, str], ...] = (
     ("control", "agents", "tool execution would run beside the cluster's own secrets"),
 )
 CONTROL_NODES = (1, 3, 5)
+CONTROL_LEAST = {"cores": 2, "memory_gib": 2}
 NEED_GPUS: tuple[Role, ...] = ("inference", "training")
 
 
@@ -107,6 +108,15 @@ def control_nodes_can_agree(site: Site) -> Iterator[Broken]:
             f"has {count} control nodes in phase 2, and etcd wants {wanted} or {CONTROL_NODES[-1]}",
             "give the role control to an odd number of hosts: 3 go on when one fails",
         )
+
+
+def control_nodes_have_the_least(host: Host, place: Place) -> Iterator[Broken]:
+    """Kubeadm refuses to make a control plane on less than two threads and 1.7 GB."""
+    if "control" in host.roles and 2 in host.phases:
+        for key, wanted in CONTROL_LEAST.items():
+            if getattr(host, key) < wanted:
+                what = f"is {getattr(host, key)}, and kubeadm wants {wanted} of a control node"
+                yield Broken((*place, key), what, "give the role control to a larger host")
 
 
 def second_phase_serves(site: Site) -> Iterator[Broken]:
