@@ -42,10 +42,9 @@ class Deployment:
 
     @cached_property
     def stored_precision(self) -> str:
-        """The format of the weights: a model published in 4 bits keeps its own, whatever a file calls it."""
-        native = self.shape.native_precision
-        both = BITS_PER_PARAMETER[self.precision] < FOUR_BITS and BITS_PER_PARAMETER[native] < FOUR_BITS
-        return native if both else self.precision
+        """The format of the weights; tables call mxfp4 by other names of 4 bits, and a model published in it keeps it."""
+        is_mx = self.shape.native_precision == "mxfp4" and BITS_PER_PARAMETER[self.precision] < FOUR_BITS
+        return "mxfp4" if is_mx else self.precision
 
     @cached_property
     def spreads_experts(self) -> bool:

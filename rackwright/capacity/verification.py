@@ -10,7 +10,7 @@ from rackwright.capacity.measurements import Measurement, Unanswered, read_measu
 from rackwright.capacity.runs import run_of
 from rackwright.capacity.timing import Timing
 
-QUEUED = 5.0  # a measured first token so many times later than reckoned has waited in a queue
+QUEUED = 3.0  # a measured first token so many times later than reckoned has waited in a queue
 QUEUED_SHARE = 0.1  # and it has, if that is a good part of the time that the answer takes besides
 
 
