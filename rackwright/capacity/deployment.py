@@ -42,7 +42,7 @@ class Deployment:
 
     @cached_property
     def stored_precision(self) -> str:
-        """The format of the weights; tables call mxfp4 by other names of 4 bits, and a model published in it keeps it."""
+        """The format of the weights; a model published in mxfp4 keeps it, whatever name of 4 bits a table gives it."""
         is_mx = self.shape.native_precision == "mxfp4" and BITS_PER_PARAMETER[self.precision] < FOUR_BITS
         return "mxfp4" if is_mx else self.precision
 

@@ -26,6 +26,11 @@ PRECISIONS = {
     "bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp32": "float32", "fp4": "nvfp4", "w4a16": "int4",
     "int4_wo": "int4", "w8a8": "int8", "fp8_block": "fp8", "fp8_static": "fp8",
 }  # fmt: skip
+GPU_NAMES = {  # as tables shorten them
+    "a100": "a100_sxm", "h100": "h100_sxm", "h200": "h200_sxm", "b200": "b200_sxm", "b300": "b300_sxm",
+    "gb200": "b200_sxm", "gb200_sxm": "b200_sxm", "gb300": "b300_sxm", "gb300_sxm": "b300_sxm",
+    "rtx_pro_6000": "rtx_pro_6000_blackwell", "rtx_pro_6000_server": "rtx_pro_6000_blackwell",
+}  # fmt: skip
 MOST_IN_FLIGHT = 8192
 MOST_TOKENS = 10_000_000
 
@@ -94,7 +99,8 @@ def _row(row: Mapping[str, Any], line: int) -> Measurement | Unanswered:
 
 
 def _replica(row: Mapping[str, Any], model: str, gpu: str, concurrency: int) -> Deployment:
-    shape, device = find_shape(model), hardware(gpu)
+    shape, device = find_shape(model), hardware(GPU_NAMES.get(gpu.lower(), gpu))
+    gpu = device.name
     flags = _published(short(model), gpu, device.family)
     stated = str(row.get("moe_weights") or row["weights"]) if shape.experts else str(row["weights"])
     sequences = flags["sequences"]

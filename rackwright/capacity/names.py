@@ -19,11 +19,14 @@ SAME_SHAPE = {
     "deepseek-v3.2-exp": "deepseek-ai/DeepSeek-V3.2",
     "devstral-small": "mistralai/Mistral-Small-3.2-24B",
     "glm-4.6": "zai-org/GLM-4.5",
+    "glm-5.1": "zai-org/GLM-5",
+    "glm-5.2": "zai-org/GLM-5",
     "kimi-dev-72b": "Qwen/Qwen2.5-72B",
     "meta-llama-3.1-405b": "meta-llama/Llama-3.1-405B",
     "meta-llama-3.1-70b": "meta-llama/Llama-3.1-70B",
     "meta-llama-3.1-8b": "meta-llama/Llama-3.1-8B",
     "minimax-m2.1": "MiniMaxAI/MiniMax-M2",
+    "minimax-m2.7": "MiniMaxAI/MiniMax-M2",
     "mistral-small-24b": "mistralai/Mistral-Small-3.2-24B",
     "mistral-small-3.1-24b": "mistralai/Mistral-Small-3.2-24B",
     "qwen2.5-coder-14b": "Qwen/Qwen2.5-14B",
@@ -31,6 +34,8 @@ SAME_SHAPE = {
     "qwen2.5-coder-7b": "Qwen/Qwen2.5-7B",
     "qwen3-coder-30b-a3b": "Qwen/Qwen3-30B-A3B",
     "qwen3-vl-235b-a22b": "Qwen/Qwen3-235B-A22B",
+    "qwen3.6-27b": "Qwen/Qwen3.5-27B",
+    "qwen3.6-35b-a3b": "Qwen/Qwen3.5-35B-A3B",
     "qwq-32b": "Qwen/Qwen2.5-32B",
 }
 ENDINGS = re.compile(

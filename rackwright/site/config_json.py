@@ -15,6 +15,7 @@ from rackwright.site.text_file import read_text
 
 TAKE = "Take config.json from the model's own folder."
 INSIDE = ("text_config", "llm_config", "language_config", "thinker_config", "text_model_config")
+OTHER_KINDS = ("global_head_dim", "num_kv_shared_layers", "compress_ratios", "linear_attn_config", "hc_count")
 UNGATED = {
     "bloom", "codegen", "falcon", "gpt2", "gpt_bigcode", "gpt_neox", "gptj", "mpt", "nemotron", "nemotron_h", "opt",
     "phi", "starcoder2",
@@ -44,6 +45,7 @@ def shape_of(data: Any, name: str) -> Architecture:
     """The shape that a config.json's content states; raises Refusal with what is missing or cannot be."""
     keys = _language_model(data, name)
     kind = str(keys.top.get("model_type") or "")
+    _no_other_kind(keys)
     hidden = keys.number("hidden_size", "n_embd", "d_model", "dim", "model_dim")
     heads = keys.number("num_attention_heads", "n_head", "n_heads", "num_heads")
     layers = keys.number("num_hidden_layers", "n_layer", "n_layers", "num_layers")
@@ -90,6 +92,16 @@ def shape_of(data: Any, name: str) -> Architecture:
         raise Refusal(
             f"{name} states a shape that cannot be ({place}: {first['msg']}).", "Look at its figures."
         ) from None
+
+
+def _no_other_kind(keys: Keys) -> None:
+    """Refuse attention of a kind that would be reckoned wrongly: no shape is better than a wrong one."""
+    found = [name for name in OTHER_KINDS if keys.top.get(name) not in (None, 0, False, [], {})]
+    if found:
+        raise Refusal(
+            f"{keys.name} has {found[0]}, attention of a kind that is not reckoned here.",
+            "State the shape in the site file, with what is nearest to it.",
+        )
 
 
 def _language_model(data: Any, name: str) -> Keys:

@@ -125,6 +125,7 @@ def test_the_published_precision_is_read(stated, precision):
         ({"vocab_size": -1}, "states vocab_size -1, which is no count"),
         ({"num_hidden_layers": 10**8}, "states a shape that cannot be (layers"),
         ({"num_attention_heads": True}, "states num_attention_heads True"),
+        ({"global_head_dim": 512}, "has global_head_dim, attention of a kind that is not reckoned here"),
     ],
 )
 def test_what_is_wrong_with_a_config_is_one_sentence(change, words):

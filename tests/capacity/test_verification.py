@@ -83,7 +83,7 @@ def test_the_text_has_tables_by_model_and_gpu(verification):
     ("change", "reason"),
     [
         ({"model": "acme/nothing"}, "The model 'acme/nothing' is not known."),
-        ({"gpu": "h100"}, "did you mean h100"),
+        ({"gpu": "h1000_sxm"}, "did you mean h100_sxm"),
         ({"tensor_parallel": "two"}, "tensor_parallel is 'two'"),
         ({"concurrency": "0"}, "concurrency is '0'"),
         ({"concurrency": "1e9"}, "concurrency is '1e9'"),
@@ -117,6 +117,11 @@ def test_other_models_and_gpus_are_answered(tmp_path, name, gpu):
     found = verify(rows_of(tmp_path, row))
     assert not found.unanswered, found.unanswered[0].reason
     assert 0.5 < found.judged[0].tpot_ms < 60
+
+
+def test_short_names_of_gpus_are_known(tmp_path):
+    found = verify(rows_of(tmp_path, {**GOOD, "gpu": "h100"}, {**GOOD, "gpu": "GB200"}))
+    assert [each.row.replica.hardware.name for each in found.judged] == ["h100_sxm", "b200_sxm"]
 
 
 def test_what_is_no_table_is_refused(tmp_path):
