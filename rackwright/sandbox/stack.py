@@ -160,6 +160,7 @@ def _environment(folder: Path, owner: Path, toolbox: Toolbox, vault: Vault) -> d
         "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
         "PULUMI_HOME": str(folder / "home"),
         "ANSIBLE_VAULT_PASSWORD_FILE": str(vault.password_file),
+        "ANSIBLE_HOME": str(folder / "home"),
         "KUBECACHEDIR": str(folder / "helm"),
         "TMPDIR": str(folder / "temporary"),
         **{f"HELM_{what}_HOME": str(folder / "helm") for what in ("CACHE", "CONFIG", "DATA")},

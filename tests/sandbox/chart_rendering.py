@@ -41,7 +41,7 @@ def hooks(each: dict) -> set[str]:
     return set(filter(None, ((each["metadata"].get("annotations") or {}).get("helm.sh/hook", "")).split(",")))
 
 
-def seen_from_outside(each: dict) -> dict:
+def seen_from_outside(each: dict) -> dict:  # noqa: C901 - one case a kind
     spec = each.get("spec") or {}
     seen = {} if each["kind"] == "ServiceAccount" else {"labels": stable(each["metadata"].get("labels"))}
     match each["kind"]:
@@ -122,7 +122,9 @@ def references(spec: dict) -> set[str]:
     for volume in spec.get("volumes") or []:
         found |= {f"ConfigMap {volume['configMap']['name']}"} if "configMap" in volume else set()
         found |= {f"Secret {volume['secret']['secretName']}"} if "secret" in volume else set()
-        found |= {f"claim {volume['persistentVolumeClaim']['claimName']}"} if "persistentVolumeClaim" in volume else set()
+        found |= (
+            {f"claim {volume['persistentVolumeClaim']['claimName']}"} if "persistentVolumeClaim" in volume else set()
+        )
     for each in [*(spec.get("initContainers") or []), *spec["containers"]]:
         for variable in each.get("env") or []:
             reference = (variable.get("valueFrom") or {}).get("secretKeyRef")

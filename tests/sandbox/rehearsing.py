@@ -1,0 +1,83 @@
+"""Rehearsals as a user starts them, in a cache folder of the test's own, and what they leave behind."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from rackwright.sandbox import tools
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(sys.executable).with_name("rackwright")
+INVENTORY = ROOT / "inventory"
+MARK = "RACKWRIGHT_WORKS_IN="
+
+
+def own_cache(folder: Path) -> Path:
+    """A cache folder with this machine's built tools and nothing else in it."""
+    cache = folder / "cache"
+    (cache / "rackwright").mkdir(parents=True)
+    (cache / "rackwright" / "tools").symlink_to(tools.cache_folder() / "tools")
+    return cache
+
+
+class Rehearsal:
+    """A `rackwright rehearse` that runs, with what it has said so far."""
+
+    def __init__(self, cache: Path, *arguments: object, **variables: str) -> None:
+        self.cache = cache
+        self.said: list[str] = []
+        self._heard = threading.Condition()
+        self.process = subprocess.Popen(
+            [PROGRAM, "rehearse", *map(str, arguments)],
+            cwd=ROOT,
+            env={**os.environ, "XDG_CACHE_HOME": str(cache), **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        for line in self.process.stderr:
+            with self._heard:
+                self.said.append(line.rstrip())
+                self._heard.notify_all()
+
+    def hears(self, pattern: str, seconds: float = 120) -> str:
+        """Wait until it says something like this."""
+        with self._heard:
+            found = self._heard.wait_for(lambda: [each for each in self.said if re.search(pattern, each)], seconds)
+        assert found, f"never said {pattern}: {self.said}"
+        return found[0]
+
+    def ends(self, number: signal.Signals | None = None, seconds: float = 120) -> int:
+        """Send it a signal, if any, and wait for its exit code."""
+        if number is not None:
+            self.process.send_signal(number)
+        return self.process.wait(seconds)
+
+    def started(self, program: str) -> list[int]:
+        """Processes of that name that work for it."""
+        return [process for process, name in working_in(self.cache) if name.startswith(program)]
+
+    def left(self) -> list[str]:
+        """What is there of it after its end: processes, folders, locks."""
+        planes = self.cache / "rackwright" / "control-planes"
+        return [name for _, name in working_in(self.cache)] + [each.name for each in planes.glob("*")]
+
+
+def working_in(cache: Path) -> list[tuple[int, str]]:
+    """Processes that were started for something in a cache folder, by number and name."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and f"{MARK}{cache}".encode() in (entry / "environ").read_bytes():
+                found.append((int(entry.name), (entry / "comm").read_text().strip()))
+        except OSError:
+            continue  # it has ended meanwhile
+    return found

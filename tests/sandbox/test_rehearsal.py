@@ -1,0 +1,48 @@
+"""Whole rehearsals: real control plane, real `pulumi up` of the real stack, checks, report, nothing left."""
+
+import json
+import subprocess
+
+import pytest
+from rehearsing import INVENTORY, ROOT, Rehearsal, own_cache
+
+COMPONENTS = {"certificates", "gateway", "gpu-operator", "models", "monitoring", "postgres", "qdrant", "storage"}
+
+
+def changed_in_checkout():
+    command = ["git", "status", "--porcelain", "--", "stacks", "Pulumi.yaml", "inventory", ".pulumi"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+# The third sample, workstation, is rehearsed by tests/checks, which keeps it and breaks it.
+@pytest.mark.parametrize("sample", ["example", "lab"])
+def test_a_sample_comes_up_and_goes_without_a_trace(tmp_path, toolbox, sample):
+    before = changed_in_checkout()
+    rehearsal = Rehearsal(own_cache(tmp_path), INVENTORY / sample, "--json", HOME=str(tmp_path))
+    report = json.loads(rehearsal.process.stdout.read())
+    assert rehearsal.ends() == 0, rehearsal.said
+    assert report["succeeded"]
+    assert {name for name, part in report["components"].items() if part["resources"]} == COMPONENTS
+    assert report["second_run"] == {"changes": []}
+    assert {check["outcome"] for check in report["checks"]} == {"passed", "not seen"}
+    assert all(chart["stand_in"] for chart in report["charts"].values())
+    assert report["outputs"]["qdrant"]["http"] == "http://qdrant.qdrant.svc:6333"
+    assert {tool["name"] for tool in report["tools"]} == set(toolbox)
+    assert len(report["played"]) > 10
+    assert rehearsal.left() == []
+    assert changed_in_checkout() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["cache"]  # nothing came into the user's home
+
+
+def test_a_kept_cluster_goes_on_until_it_is_ended(tmp_path, toolbox):
+    cache = own_cache(tmp_path)
+    rehearsal = Rehearsal(cache, INVENTORY / "workstation", "--keep", "--json")
+    report = json.loads(rehearsal.process.stdout.read())
+    assert rehearsal.ends() == 0, rehearsal.said
+    kubectl = [toolbox["kubectl"].path, "--kubeconfig", report["kept"]["kubeconfig"], f"--cache-dir={tmp_path}"]
+    nodes = subprocess.run([*kubectl, "get", "nodes", "-o", "name"], capture_output=True, text=True, check=True)
+    assert nodes.stdout == "node/ws-01\n"
+    assert not rehearsal.started("pulumi")
+    ending = Rehearsal(cache, "--end", report["kept"]["name"])
+    assert ending.ends() == 0
+    assert rehearsal.left() == []
