@@ -17,9 +17,10 @@ def is_taken(name: str) -> bool:
 
 
 def carriers(host: Host) -> Iterator[tuple[NetworkName, str]]:
-    """Each network that a host carries, with the port, bond or VLAN that does."""
+    """Each network that a host carries, with the port, bond or VLAN that does; what a bond carries counts once."""
+    bonded = {name: bond.network for bond in host.bonds for name in bond.nics}
     for port in host.ports:
-        if port.network is not None:
+        if port.network is not None and bonded.get(port.name) != port.network:
             yield port.network, port.name
     for vlan in host.vlans:
         yield vlan.network, f"{vlan.over}.{vlan.id}"

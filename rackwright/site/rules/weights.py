@@ -14,8 +14,8 @@ from rackwright.site.tensors import BITS_PER_PARAMETER
 GATED = re.compile(r"^(meta-llama/|google/gemma)", re.IGNORECASE)  # their licence is accepted by an account
 # What publishers write into the names of what they publish.
 MARKS: tuple[tuple[re.Pattern[str], Precision], ...] = (
-    (re.compile(r"nvfp4"), "nvfp4"),
     (re.compile(r"mxfp4"), "mxfp4"),
+    (re.compile(r"fp4"), "nvfp4"),
     (re.compile(r"fp8"), "fp8"),
     (re.compile(r"awq|gptq|int4|4bit|4-bit|w4a16"), "int4"),
     (re.compile(r"int8|8bit|8-bit|w8a8|w8a16"), "int8"),
