@@ -66,11 +66,32 @@ def _cure(replica: Deployment, context_length: int) -> str:
     return "Use weights or a cache of fewer bits, more stages (--pipeline-parallel), or larger GPUs."
 
 
-def memory_report(replica: Deployment, context_length: int) -> tuple[str, dict[str, Any]]:
-    """The lines of the engine's log, and the same as data."""
+def memory_text(replica: Deployment, context_length: int) -> str:
+    """The lines of the engine's log."""
     held = replica.memory
     at_once = replica.sequences_of(float(context_length))
-    data = {
+    legal = ", ".join(str(each) for each in legal_splits(replica.shape))
+    lines = [
+        f"{replica.name} on {replica.gpus} x {replica.hardware.name}, GiB of each GPU:",
+        f"  Model loading took {held.weights:.2f} GiB memory",
+        f"  torch peak memory increase: {held.activation:.2f} GiB",
+        f"  non-torch forward increase memory: {held.non_torch:.2f} GiB",
+        f"  CUDA graph memory: {held.graphs:.2f} GiB" + ("" if held.graphs else " (taken after the cache)"),
+        f"  Available KV cache memory: {held.pool:.2f} GiB of {held.budget:.2f} GiB",
+        f"  GPU KV cache size: {replica.log_tokens:,} tokens",
+        f"  Maximum concurrency for {context_length:,} tokens per request: {at_once:.2f}x",
+        f"Legal --tensor-parallel: {legal}.",
+        f"Assumed: {assumed_text(replica)}.",
+        *(f"Note: {each}." for each in remarks(replica)),
+    ]
+    return "\n".join(lines)
+
+
+def memory_data(replica: Deployment, context_length: int) -> dict[str, Any]:
+    """The same as plain data."""
+    held, shape = replica.memory, replica.shape
+    per_layer = shape.kv_bytes_per_layer(tensor_parallel=replica.tensor_parallel, kv_bits=replica.kv_bits)
+    return {
         "model": replica.name,
         "gpu": replica.hardware.name,
         "gpus": replica.gpus,
@@ -82,32 +103,19 @@ def memory_report(replica: Deployment, context_length: int) -> tuple[str, dict[s
         "cuda_graphs_gib": round(held.graphs, 2),
         "kv_cache_gib": round(held.pool, 2),
         "kv_cache_tokens": replica.log_tokens,
-        "kv_bytes_per_token": replica.shape.kv_bytes_per_layer(
-            tensor_parallel=replica.tensor_parallel, kv_bits=replica.kv_bits
-        )
-        * replica.shape.caching_layers
-        / replica.pipeline_parallel,
+        "kv_bytes_per_token": per_layer * shape.caching_layers / replica.pipeline_parallel,
         "context_length": context_length,
-        "maximum_concurrency": round(at_once, 2),
+        "maximum_concurrency": round(replica.sequences_of(float(context_length)), 2),
         "longest_context": replica.longest_context,
-        "legal_tensor_parallel": list(legal_splits(replica.shape)),
+        "legal_tensor_parallel": list(legal_splits(shape)),
         "assumed": assumed(replica),
         "remarks": remarks(replica),
     }
-    flags = ", ".join(f"{name} {value}" for name, value in assumed(replica).items())
-    lines = [
-        f"{replica.name} on {replica.gpus} x {replica.hardware.name}, GiB of each GPU:",
-        f"  Model loading took {held.weights:.2f} GiB memory",
-        f"  torch peak memory increase: {held.activation:.2f} GiB",
-        f"  non-torch forward increase memory: {held.non_torch:.2f} GiB",
-        f"  CUDA graph memory: {held.graphs:.2f} GiB" + ("" if held.graphs else " (taken after the cache)"),
-        f"  Available KV cache memory: {held.pool:.2f} GiB of {held.budget:.2f} GiB",
-        f"  GPU KV cache size: {replica.log_tokens:,} tokens",
-        f"  Maximum concurrency for {context_length:,} tokens per request: {at_once:.2f}x",
-        f"Assumed: {flags}.",
-        *(f"Note: {each}." for each in remarks(replica)),
-    ]
-    return "\n".join(lines), data
+
+
+def assumed_text(replica: Deployment) -> str:
+    """The flags in one line."""
+    return ", ".join(f"{name} {value}" for name, value in assumed(replica).items())
 
 
 def assumed(replica: Deployment) -> dict[str, Any]:

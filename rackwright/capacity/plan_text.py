@@ -5,7 +5,7 @@ from typing import Any
 
 from rackwright.capacity.calls import PATTERNS
 from rackwright.capacity.disaggregation import Apart
-from rackwright.capacity.feasibility import assumed, remarks
+from rackwright.capacity.feasibility import assumed, assumed_text, remarks
 from rackwright.capacity.needs import Need
 from rackwright.capacity.simulation import KINDS, tails
 from rackwright.capacity.site_plan import ModelPlan, PhasePlan
@@ -122,7 +122,8 @@ def _phase_text(each: PhasePlan) -> str:
     lines = [title, "", models, ""]
     lines += [f"  {plan.model.name}: {_gives_way(plan)}" for plan in each.models]
     for plan in each.models:
-        lines += [f"  {plan.model.name}: {note}" for note in (*remarks(plan.replica), *_hour(plan), *_divided(plan))]
+        notes = (f"assumes {assumed_text(plan.replica)}", *remarks(plan.replica), *_hour(plan), *_divided(plan))
+        lines += [f"  {plan.model.name}: {note}" for note in notes]
     return "\n".join([*lines, "", *(_need(need) for need in each.needs)])
 
 

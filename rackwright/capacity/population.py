@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass, field
 
 from rackwright.capacity.calls import CHAT, Calls
-from rackwright.capacity.engine import Call
+from rackwright.capacity.flight import Call
 
 INTERACTIVE, BACKGROUND = 0, 1
 HOUR_MS = 3_600_000.0

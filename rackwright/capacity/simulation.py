@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.capacity.engine import Call, Replica
+from rackwright.capacity.engine import Replica
+from rackwright.capacity.flight import Call
 from rackwright.capacity.population import BACKGROUND, HOUR_MS, INTERACTIVE, Action, Population, Source
 from rackwright.capacity.timing import Timing
 from rackwright.capacity.verification import quantile

@@ -17,6 +17,7 @@ from rackwright.errors import Refusal
 from rackwright.site.gpu_resources import device_gib
 from rackwright.site.hosts import Gpus, Phase
 from rackwright.site.models import Model
+from rackwright.site.serving import Serving
 from rackwright.site.site import Site
 from rackwright.site.tensors import BITS_PER_PARAMETER
 
@@ -68,7 +69,7 @@ def _phase(site: Site, phase: Phase, with_tails: bool, shares: dict[str, float])
     served = site.models_in(phase)
     split = _shares([model.name for model, _ in served], shares)
     plans = tuple(
-        _model(site, phase, model, serving.replicas, split[model.name], with_tails)
+        _model(site, phase, model, serving, split[model.name], with_tails)
         for model, serving in served
         if split[model.name] > 0
     )
@@ -77,14 +78,17 @@ def _phase(site: Site, phase: Phase, with_tails: bool, shares: dict[str, float])
     return PhasePlan(phase, gpus, plans, needs(site, phase, agents))
 
 
-def _model(site: Site, phase: Phase, model: Model, replicas: int, share: float, with_tails: bool) -> ModelPlan:
+def _model(site: Site, phase: Phase, model: Model, serving: Serving, share: float, with_tails: bool) -> ModelPlan:
+    replicas = serving.replicas
     timing = Timing(replica_in(site, phase, model))
     who = population(site.workload, share, model.context_length)
     if who.users + who.agents == 0:
         who = replace(who, users=1)
     sized = size(timing, who, site.targets, replicas)
     divided = tuple(apart(timing, sized.load, replicas, speed) for speed in NETWORKS_GBPS) if phase == 2 else ()
-    hour = simulate(timing, replicas, who, hours=TAIL_HOURS) if with_tails and sized.carries >= 1 else None
+    hour = None
+    if with_tails and sized.carries >= 1:  # beyond that the queue only grows, and tails say how long one looked
+        hour = simulate(timing, replicas, who, hours=TAIL_HOURS, priority=serving.priority)
     return ModelPlan(model, timing, who, sized, divided, hour)
 
 

@@ -100,7 +100,7 @@ def memory(
     json: options.Json = False,
 ) -> None:
     """Say what vLLM's log would: weights, activations, buffers, KV cache in GiB and tokens of each GPU."""
-    from rackwright.capacity.feasibility import check, memory_report
+    from rackwright.capacity.feasibility import check, memory_data, memory_text
     from rackwright.capacity.replicas import replica_of
 
     output = options.output_of(context, json=json)
@@ -122,8 +122,7 @@ def memory(
     if context_length is None and replica.memory.pool > 0:
         length = min(length, max(replica.longest_context, 1))
     check(replica, length)
-    text, data = memory_report(replica, length)
-    output.result(text, {"ok": True, **data})
+    output.result(memory_text(replica, length), {"ok": True, **memory_data(replica, length)})
 
 
 @application.command()

@@ -44,17 +44,23 @@ def read_config(file: Path) -> Architecture:
 def shape_of(data: Any, name: str) -> Architecture:
     """The shape that a config.json's content states; raises Refusal with what is missing or cannot be."""
     keys = _language_model(data, name)
-    kind = str(keys.top.get("model_type") or "")
     _no_other_kind(keys)
+    try:
+        bare = Architecture(parameters=1e-9, **_dimensions(keys), **_parts(keys))
+        return bare.model_copy(update={"parameters": tensors(bare).total / 1e9})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(step) for step in first["loc"])
+        what = f"{name} states a shape that cannot be ({place}: {first['msg']})."
+        raise Refusal(what, "Look at its figures.") from None
+
+
+def _dimensions(keys: Keys) -> dict[str, Any]:
+    """Counts and widths."""
     hidden = keys.number("hidden_size", "n_embd", "d_model", "dim", "model_dim")
     heads = keys.number("num_attention_heads", "n_head", "n_heads", "num_heads")
-    layers = keys.number("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-    mixed = experts(keys, layers)
-    state = recurrent(keys, layers)
-    window, windowed = sliding(keys, layers)
-    counts = keys.block_counts()
-    stated: dict[str, Any] = {
-        "layers": layers,
+    return {
+        "layers": _layers(keys),
         "hidden": hidden,
         "attention_heads": heads,
         "kv_heads": _kv_heads(keys, heads),
@@ -66,32 +72,34 @@ def shape_of(data: Any, name: str) -> Architecture:
         "intermediate": keys.number(
             "intermediate_size_mlp", "intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", default=4 * hidden
         ),
+    }
+
+
+def _parts(keys: Keys) -> dict[str, Any]:
+    """What kind of layers there are."""
+    kind = str(keys.top.get("model_type") or "")
+    layers, counts = _layers(keys), keys.block_counts()
+    window, windowed = sliding(keys, layers)
+    return {
         "sliding_window": window,
         "sliding_layers": windowed,
         "native_precision": precision(keys),
         "gated": kind not in UNGATED,
-        "tied_embeddings": bool(
-            keys.top.get("tie_word_embeddings", keys.whole.get("tie_word_embeddings", kind in TIED))
-        ),
+        "tied_embeddings": _tied(keys, kind),
         "query_norm": _query_norm(keys, kind),
         "query_gate": bool(keys.top.get("attn_output_gate", kind == "qwen3_next")),
         "attention_layers": counts.get("attention") if counts else None,
         "mlp_layers": counts.get("mlp", 0) + counts.get("moe", 0) if counts else None,
-        "experts": mixed,
+        "experts": experts(keys, layers),
         "latent": latent(keys),
         "indexer": indexer(keys),
-        "recurrent": state,
-        "source": name,
+        "recurrent": recurrent(keys, layers),
+        "source": keys.name,
     }
-    try:
-        bare = Architecture(parameters=1e-9, **stated)
-        return bare.model_copy(update={"parameters": tensors(bare).total / 1e9})
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise Refusal(
-            f"{name} states a shape that cannot be ({place}: {first['msg']}).", "Look at its figures."
-        ) from None
+
+
+def _layers(keys: Keys) -> int:
+    return keys.number("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 
 def _no_other_kind(keys: Keys) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackwright.capacity.feasibility import check, legal_splits, memory_report, remarks
+from rackwright.capacity.feasibility import check, legal_splits, memory_data, memory_text, remarks
 from rackwright.capacity.replicas import replica_of
 from rackwright.errors import Refusal
 from rackwright.site.architectures import architectures
@@ -97,7 +97,8 @@ def test_remarks_name_what_a_split_costs():
 
 
 def test_the_report_has_the_words_of_the_log():
-    text, data = memory_report(held("meta-llama/Llama-3.3-70B", "fp8", 0.95, "0.19.0", 4, 1), 8192)
+    replica = held("meta-llama/Llama-3.3-70B", "fp8", 0.95, "0.19.0", 4, 1)
+    text, data = memory_text(replica, 8192), memory_data(replica, 8192)
     for line in (
         "Model loading took 16.92 GiB memory",
         "Available KV cache memory: 54.27 GiB",

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rackwright.capacity.calls import PATTERNS
-from rackwright.capacity.engine import Call, Replica
+from rackwright.capacity.engine import Replica
+from rackwright.capacity.flight import Call
 from rackwright.capacity.population import BACKGROUND, INTERACTIVE, Population, chat_only
 from rackwright.capacity.replicas import replica_of
 from rackwright.capacity.simulation import simulate, tails
