@@ -48,7 +48,12 @@ class Stack:
         self.name = name
         self.folder = folder
         self._pulumi = toolbox["pulumi"].path
-        self._environment = _environment(folder, owner, toolbox, vault) | _told(passphrase)
+        # Pulumi reads the passphrase from a file in this process' memory, which goes with this object.
+        self._passphrase = os.fdopen(os.memfd_create("passphrase"), "wb", buffering=0)
+        self._passphrase.write(passphrase.encode())
+        self._environment = _environment(folder, owner, toolbox, vault) | {
+            "PULUMI_CONFIG_PASSPHRASE_FILE": f"/proc/{os.getpid()}/fd/{self._passphrase.fileno()}"
+        }
         self._settings = settings
 
     @property
@@ -165,13 +170,6 @@ def _environment(folder: Path, owner: Path, toolbox: Toolbox, vault: Vault) -> d
         "TMPDIR": str(folder / "temporary"),
         **{f"HELM_{what}_HOME": str(folder / "helm") for what in ("CACHE", "CONFIG", "DATA")},
     }
-
-
-def _told(passphrase: str) -> dict[str, str]:
-    """Where Pulumi reads the passphrase: a file in this process' memory, which goes with it."""
-    descriptor = os.memfd_create("passphrase")
-    os.write(descriptor, passphrase.encode())
-    return {"PULUMI_CONFIG_PASSPHRASE_FILE": f"/proc/{os.getpid()}/fd/{descriptor}"}
 
 
 def _lines(stream: IO[str] | None) -> "queue.Queue[str | None]":
