@@ -48,6 +48,7 @@ def _phase_data(each: PhasePlan) -> dict[str, Any]:
         "phase": each.phase,
         "gpus": each.gpus,
         "gpus_needed": each.gpus_needed,
+        "is_carried": all(plan.sized.carries >= 1 for plan in each.models),
         "models": [_model_data(plan) for plan in each.models],
         "needs": [vars(need) | {"is_met": need.is_met} for need in each.needs],
     }
@@ -82,12 +83,14 @@ def _model_data(plan: ModelPlan) -> dict[str, Any]:
         "memory_gib": {name: round(value, 2) for name, value in vars(replica.memory).items()},
         "kv_cache_tokens": replica.log_tokens,
         "tails": {name: tails(plan.hour, kind) for name, kind in KINDS.items()} if plan.hour else None,
-        "apart": [
-            vars(each) | {"ttft_ms": _finite(each.ttft_ms), "tpot_ms": _finite(each.tpot_ms)} for each in plan.divided
-        ],
+        "apart": [_plain(each) for each in plan.divided],
         "assumed": assumed(replica),
         "remarks": remarks(replica),
     }
+
+
+def _plain(each: Apart) -> dict[str, Any]:
+    return {name: _finite(value) if isinstance(value, float) else value for name, value in vars(each).items()}
 
 
 def _finite(value: float) -> float | None:
@@ -164,7 +167,8 @@ def _hour(plan: ModelPlan) -> list[str]:
         figures = tails(plan.hour, kind)
         if figures["calls"] and figures["actions"]:
             parts = ((title, figures[key]) for title, key in TAILS)
-            found.append(f"an hour of {name}: " + "; ".join(_quantiles(title, part) for title, part in parts if part))
+            watched = f"{name}, {plan.hour.until_ms / 60_000:.0f} minutes simulated: "
+            found.append(watched + "; ".join(_quantiles(title, part) for title, part in parts if part))
     return found
 
 

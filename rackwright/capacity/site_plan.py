@@ -21,7 +21,7 @@ from rackwright.site.serving import Serving
 from rackwright.site.site import Site
 from rackwright.site.tensors import BITS_PER_PARAMETER
 
-TAIL_HOURS = 1.0
+TAIL_CALLS = 8_000  # calls of a model that are simulated: its hour, or the part of one in which a busy site makes them
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ def _model(site: Site, phase: Phase, model: Model, serving: Serving, share: floa
     divided = tuple(apart(timing, sized.load, replicas, speed) for speed in NETWORKS_GBPS) if phase == 2 else ()
     hour = None
     if with_tails and sized.carries >= 1:  # beyond that the queue only grows, and tails say how long one looked
-        hour = simulate(timing, replicas, who, hours=TAIL_HOURS, priority=serving.priority)
+        hours = min(1.0, TAIL_CALLS / (who.calls_per_second * 3600))
+        hour = simulate(timing, replicas, who, hours=hours, priority=serving.priority)
     return ModelPlan(model, timing, who, sized, divided, hour)
 
 

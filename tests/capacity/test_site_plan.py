@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rackwright.capacity.compare_text import compare_data, compare_text
 from rackwright.capacity.demand import demand, population
@@ -14,6 +16,7 @@ from rackwright.capacity.sizing import size
 from rackwright.capacity.timing import Timing
 from rackwright.errors import Refusal
 from rackwright.site.site import Site
+from rackwright.site.workload import Targets, Workload
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 
@@ -135,3 +138,43 @@ def test_ways_are_compared_and_the_frontier_is_the_best_of_them(lab):
     for arguments in (("nobody", [], []), (None, ["h1000"], []), (None, [], ["fp3"])):
         with pytest.raises(Refusal):
             ways_for(lab, *arguments, 1.0)
+
+
+workloads = st.fixed_dictionaries(
+    {},
+    optional={
+        "users": st.integers(0, 10**7),
+        "agents": st.integers(0, 10**7),
+        "actions_per_hour": st.floats(1e-6, 100_000),
+        "calls_per_action": st.floats(1, 1000),
+        "prompt_tokens": st.integers(1, 10**7),
+        "output_tokens": st.integers(1, 10**6),
+        "pattern": st.sampled_from(("react", "planner", "tracelab")),
+        "growth_tokens": st.integers(0, 10**6),
+        "fan_out": st.floats(1, 100),
+        "tool_s": st.floats(0, 86_400),
+    },
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(changes=workloads, ttft=st.floats(0.001, 1e9), tpot=st.floats(0.001, 1e9))
+def test_any_workload_is_planned_or_refused(lab, changes, ttft, tpot):
+    workload = Workload(**{**lab.workload.model_dump(), **changes})
+    targets = Targets(ttft_p95_ms=ttft, tpot_p95_ms=tpot)
+    site = lab.model_copy(update={"workload": workload, "targets": targets})
+    try:
+        phases = plan(site)
+    except Refusal:
+        assert workload.users + workload.agents == 0
+        return
+    json.dumps(plan_data(site, phases), allow_nan=False)
+    assert plan_text(site, phases)
+
+
+def test_a_busy_site_is_watched_for_a_part_of_an_hour(lab):
+    big = with_load(lab, users=20_000, agents=0, actions_per_hour=3, prompt_tokens=50, output_tokens=5)
+    began = time.process_time()
+    models = plan(big, with_tails=True)[1].models
+    assert time.process_time() - began < 8
+    assert all(each.hour is None or len(each.hour.calls) < 12_000 for each in models)
