@@ -101,14 +101,15 @@ def _row(row: Mapping[str, Any], line: int) -> Measurement | Unanswered:
 def _replica(row: Mapping[str, Any], model: str, gpu: str, concurrency: int) -> Deployment:
     shape, device = find_shape(model), hardware(GPU_NAMES.get(gpu.lower(), gpu))
     gpu = device.name
-    flags = _published(short(model), gpu, device.family)
     stated = str(row.get("moe_weights") or row["weights"]) if shape.experts else str(row["weights"])
+    precision = _precision(stated) or shape.native_precision
+    flags = _published({"models": short(model), "gpus": gpu, "families": device.family, "precisions": precision})
     sequences = flags["sequences"]
     version = str(row.get("engine_version") or "") or ("0.11" if str(row.get("measured", "")) < "2026" else None)
     return Deployment(
         name=model,
         shape=shape,
-        precision=_precision(stated) or shape.native_precision,
+        precision=precision,
         hardware=device,
         tensor_parallel=_count(row, "tensor_parallel", 1024),
         data_parallel=_count(row, "data_parallel", 1024, default=1),
@@ -153,12 +154,11 @@ def _time(row: Mapping[str, Any], name: str) -> float:
     return value
 
 
-def _published(model: str, gpu: str, family: str) -> dict[str, Any]:
-    for entry in _entries():
-        fits = model in entry.get("models", (model,)) and gpu in entry.get("gpus", (gpu,))
-        if fits and family in entry.get("families", (family,)):
-            return entry
-    return {}
+def _published(row: Mapping[str, str]) -> dict[str, Any]:
+    """The flags of the first entry that says nothing else of the row's model, GPU, family and precision."""
+    return next(
+        (entry for entry in _entries() if all(word in entry.get(key, (word,)) for key, word in row.items())), {}
+    )
 
 
 @cache
