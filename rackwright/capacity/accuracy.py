@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from rackwright.capacity.calibration import Calibration, HeldOut
+from rackwright.capacity.constants import CONSTANTS
 from rackwright.capacity.tables import percent, table
 from rackwright.capacity.verification import Errors, Verification, by, errors
 
@@ -29,8 +30,6 @@ def verification_text(found: Verification) -> str:
 
 def calibration_text(found: Calibration) -> str:
     """A calibration for people."""
-    from rackwright.capacity.constants import CONSTANTS  # noqa: PLC0415 - only this text shows them
-
     values = zip(CONSTANTS, found.constants.values, strict=True)
     constants = table(
         ("constant", "value", "unit", "prior"), [(c.name, f"{value:.3f}", c.unit, c.prior) for c, value in values]
