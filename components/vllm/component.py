@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pulumi
 
-from components.base import Component, Manifest
+from components.base import PART_OF, Component, Manifest
 from components.base.network import from_peers, names, pods_in, policy, scrapes, to_outside
 from components.vllm.arguments import PORT
 from components.vllm.pod import claim, deployment, export, from_origin, monitor, service, spare_gpus
@@ -19,7 +19,7 @@ from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.serving import Serving
 from rackwright.site.sources import S3, Hub, Nfs
 
-ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "vllm"}}
+ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "vllm", "labels": PART_OF}}
 STORAGE_CLASS = "nvme-models"
 
 
