@@ -54,10 +54,7 @@ def values(vectors: Vectors, spread: VectorsInPhase, scrape_interval_s: int) -> 
         "replicaCount": spread.replicas,
         "image": {"useUnprivilegedImage": True},
         "updateVolumeFsOwnership": False,  # by root, which the namespace refuses; fsGroup does it
-        "env": [
-            _key("QDRANT__SERVICE__API_KEY", "api-key"),
-            _key("QDRANT__SERVICE__READ_ONLY_API_KEY", "read-only-api-key"),
-        ],
+        "env": [_key("API_KEY", "api-key"), _key("READ_ONLY_API_KEY", "read-only-api-key")],
         "config": configuration(vectors, spread),
         "resources": {"requests": {"cpu": str(vectors.cores), "memory": memory}, "limits": {"memory": memory}},
         "podSecurityContext": {
@@ -123,8 +120,8 @@ class Qdrant(Component):
         self.register_outputs(self.reached)
 
 
-def _key(variable: str, key: str) -> dict[str, Any]:
-    return {"name": variable, "valueFrom": {"secretKeyRef": {"name": KEYS, "key": key}}}
+def _key(setting: str, key: str) -> dict[str, Any]:
+    return {"name": f"QDRANT__SERVICE__{setting}", "valueFrom": {"secretKeyRef": {"name": KEYS, "key": key}}}
 
 
 def _volume(vectors: Vectors, size_gb: int) -> dict[str, Any]:

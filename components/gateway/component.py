@@ -46,27 +46,35 @@ class Gateway(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts)
-        place = Place()
-        ports = {int(upstream.rsplit(":", maxsplit=1)[1]) for upstream in upstreams.values()}
-        ways_out = [names(), to_peers([pods_in(models_in)], *sorted(ports))]
-        self.add(policy(name, ingress=[from_anyone(place.https_port), scrapes(place.metrics_port)], egress=ways_out))
+        self._shut(models_in, upstreams)
         wanted = {tenant.key: keys[tenant.key] for tenant in tenants}
         rendered = pulumi.Output.all(**wanted).apply(
             lambda given: json.dumps(envoy_configuration(gateway, tenants, given, upstreams), indent=1)
         )
         files = {"envoy.json": rendered, "certificate.json": json.dumps(certificate_configuration())}
-        secret = self.add(configuration(files))
-        shown = self.add(certificate(gateway, [address], issuer), after=[issuers])
-        pods = deployment(gateway, image=image, version=edition(rendered))
-        self.add(pods, after=[self.add(account()), secret, shown])
+        needed = [
+            self.add(configuration(files)),
+            self.add(certificate(gateway, [address], issuer), after=[issuers]),
+            self.add(account()),
+        ]
+        self.add(deployment(gateway, image=image, version=edition(rendered)), after=needed)
         self.add(service(gateway))
         if gateway.replicas > 1:
             self.add(budget())
         self.add(monitor(scrape_interval_s), after=[monitors])
-        door = f"https://{gateway.host}" + ("" if gateway.port == 443 else f":{gateway.port}")
         self.reached = {
             "address": str(address),
-            "models": {model: f"{door}/{model}/v1" for model in upstreams},
+            "models": {model: f"{_door(gateway)}/{model}/v1" for model in upstreams},
             "certificate_secret": f"{name}/{CERTIFICATE}",
         }
         self.register_outputs(self.reached)
+
+    def _shut(self, models_in: str, upstreams: Mapping[str, str]) -> None:
+        place = Place()
+        ports = sorted({int(upstream.rsplit(":", maxsplit=1)[1]) for upstream in upstreams.values()})
+        ways_in = [from_anyone(place.https_port), scrapes(place.metrics_port)]
+        self.add(policy(self.name, ingress=ways_in, egress=[names(), to_peers([pods_in(models_in)], *ports)]))
+
+
+def _door(gateway: Settings) -> str:
+    return f"https://{gateway.host}" + ("" if gateway.port == 443 else f":{gateway.port}")

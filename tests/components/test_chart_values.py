@@ -5,8 +5,9 @@ import json
 import pytest
 import yaml
 
-from components import certificates, gpu_operator, monitoring, postgres, qdrant, storage
+from components import certificates, gpu_operator, monitoring, qdrant, storage
 from components.gpu_operator import K3S_CONTAINERD
+from components.postgres import component as postgres
 from rackwright.site.gpu import Gpu
 
 CHARTS = ("cert-manager", "topolvm", "gpu-operator", "cloudnative-pg", "qdrant", "kube-prometheus-stack")

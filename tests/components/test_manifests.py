@@ -6,10 +6,11 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from components import certificates, monitoring, postgres, qdrant
+from components import certificates, monitoring, qdrant
 from components.base.component import namespace
 from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_outside
 from components.gateway import objects as gateway
+from components.postgres import objects as postgres
 from components.vllm import pod
 from components.vllm.component import ways_to_weights
 from components.vllm.weights import containers

@@ -2,7 +2,8 @@
 
 import pytest
 
-from components import postgres
+from components.postgres import objects as postgres
+from components.postgres.parameters import parameters
 from rackwright.site.postgresql import Database, Postgresql
 
 
@@ -23,7 +24,7 @@ def megabytes(text: str) -> int:
 @pytest.mark.parametrize("wal_size_gb", [1, 20, 1000])
 def test_settings_fit_what_they_are_for(memory_gib, connections, cores, wal_size_gb):
     postgresql = settings(memory_gib=memory_gib, connections=connections, cores=cores, wal_size_gb=wal_size_gb)
-    found = postgres.parameters(postgresql)
+    found = parameters(postgresql)
     assert all(isinstance(value, str) for value in found.values())
     memory = memory_gib * 1024
     assert megabytes(found["shared_buffers"]) == memory // 4

@@ -1,0 +1,98 @@
+"""The server, its roles and databases, as the operator's own kinds."""
+
+from typing import Any
+
+from components.base import Manifest
+from components.postgres.parameters import parameters
+from rackwright.site.catalog import Image
+from rackwright.site.postgresql import Database, Postgresql, PostgresqlInPhase
+
+CLUSTER = "postgres"
+
+
+def cluster(postgresql: Postgresql, spread: PostgresqlInPhase, *, image: Image) -> Manifest:
+    """The server: its instances, volumes, settings and roles."""
+    size = {"cpu": str(postgresql.cores), "memory": f"{postgresql.memory_gib}Gi"}
+    several = spread.instances > 1
+    spec: dict[str, Any] = {
+        "instances": spread.instances,
+        "imageName": image.reference,
+        "enableSuperuserAccess": False,
+        "enablePDB": several,  # a budget over one instance would keep its node from ever being drained
+        "resources": {"requests": size, "limits": size},  # guaranteed, so that its buffers are never taken back
+        "storage": _volume(postgresql, postgresql.size_gb),
+        "walStorage": _volume(postgresql, postgresql.wal_size_gb),
+        "affinity": {
+            "topologyKey": "kubernetes.io/hostname",
+            "podAntiAffinityType": "required" if several else "preferred",
+        },
+        "bootstrap": {"initdb": _first_database()},
+        "managed": {"roles": [_role(owner) for owner in owners(postgresql)]},
+        "postgresql": {"parameters": parameters(postgresql)},
+    }
+    if spread.synchronous:
+        spec["postgresql"]["synchronous"] = {"method": "any", "number": 1, "dataDurability": "required"}
+    return _custom("Cluster", CLUSTER, spec)
+
+
+def database(wanted: Database) -> Manifest:
+    """One application's database."""
+    spec = {"name": wanted.name, "owner": wanted.owner, "cluster": {"name": CLUSTER}}
+    return _custom("Database", _object_name(wanted.name), spec)
+
+
+def owners(postgresql: Postgresql) -> tuple[str, ...]:
+    """Roles that own a database, each once."""
+    return tuple(dict.fromkeys(database.owner for database in postgresql.databases))
+
+
+def password(owner: str, value: Any) -> Manifest:
+    """An owner's name and password, which the operator gives to the server and applications read."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "kubernetes.io/basic-auth",
+        "metadata": {"name": secret_name(owner), "labels": {"cnpg.io/reload": "true"}},
+        "stringData": {"username": owner, "password": value},
+    }
+
+
+def secret_name(owner: str) -> str:
+    """The Secret of an owner."""
+    return f"{CLUSTER}-{_object_name(owner)}"
+
+
+def monitor(scrape_interval_s: int) -> Manifest:
+    """Where Prometheus finds the instances; the operator's own monitor is deprecated."""
+    endpoints = [{"port": "metrics", "interval": f"{scrape_interval_s}s"}]
+    spec = {"selector": {"matchLabels": {"cnpg.io/cluster": CLUSTER}}, "podMetricsEndpoints": endpoints}
+    return {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": {"name": CLUSTER}, "spec": spec}
+
+
+def _volume(postgresql: Postgresql, size_gb: int) -> dict[str, Any]:
+    return {"size": f"{size_gb}G", "storageClass": postgresql.storage_class, "resizeInUseVolumes": True}
+
+
+def _first_database() -> dict[str, Any]:
+    """The database that every cluster begins with; it is nobody's, since applications have their own."""
+    return {
+        "database": "rackwright",
+        "owner": "rackwright",
+        "dataChecksums": True,
+        "encoding": "UTF8",
+        "localeProvider": "builtin",  # one order of text whatever the image's C library is
+        "builtinLocale": "C.UTF-8",
+        "locale": "C.UTF-8",
+    }
+
+
+def _role(owner: str) -> dict[str, Any]:
+    return {"name": owner, "ensure": "present", "login": True, "passwordSecret": {"name": secret_name(owner)}}
+
+
+def _object_name(identifier: str) -> str:
+    return identifier.replace("_", "-")
+
+
+def _custom(kind: str, name: str, spec: dict[str, Any]) -> Manifest:
+    return {"apiVersion": "postgresql.cnpg.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
