@@ -3,9 +3,11 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from rackwright.errors import Refusal
 
 VERBS = {"create": "creating", "update": "updating", "delete": "deleting", "replace": "replacing", "read": "reading"}
 PROVIDER = "pulumi:providers:"
@@ -15,6 +17,24 @@ STACK = "pulumi:pulumi:Stack"
 def name_of(urn: str) -> str:
     """The name at a URN's end; ours say component/object."""
     return urn.rpartition("::")[2]
+
+
+def refused(arguments: Sequence[str], code: int, errors: list[tuple[str, str]]) -> Refusal:
+    """Why Pulumi stopped, in one sentence: the first error that says something."""
+    command = f"pulumi {arguments[0]}"
+    if code < 0:
+        return Refusal(
+            f"{command} was ended by signal {-code}, which the system sends when memory is short.",
+            "Free memory, and run this again.",
+        )
+    told = [(name, " ".join(text.split())) for name, text in errors if text.strip()]
+    told = [(name, text.removeprefix("error: ")) for name, text in told if "update failed" not in text]
+    if not told:
+        return Refusal(f"{command} failed and did not say why.", "Run this again with --keep and read what it left.")
+    name, text = told[0]
+    if "no space left on device" in text:
+        return Refusal(f"{command} found the disk full.", "Free some space, and run this again.")
+    return Refusal(f"{command} stopped{f' at {name}' if name else ''}: {text}", "Mend that, and run this again.")
 
 
 @dataclass

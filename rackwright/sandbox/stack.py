@@ -15,7 +15,7 @@ import yaml
 
 from rackwright.errors import Refusal
 from rackwright.sandbox import processes
-from rackwright.sandbox.events import Events, name_of
+from rackwright.sandbox.events import Events, name_of, refused
 from rackwright.sandbox.locks import Progress
 from rackwright.sandbox.tools import Toolbox
 from rackwright.secrets import Vault
@@ -86,7 +86,7 @@ class Stack:
                     progress(told)
                 watch(events)
             if code := process.wait():
-                raise _refused(arguments, code, events.errors or self._trouble(arguments))
+                raise refused(arguments, code, events.errors or self._trouble(arguments))
         return events
 
     @contextmanager
@@ -99,7 +99,7 @@ class Stack:
                 code = process.wait()
                 output.seek(0)
                 if code:
-                    raise _refused(arguments, code, self._trouble(arguments))
+                    raise refused(arguments, code, self._trouble(arguments))
                 steps = json.load(output).get("steps") or []
                 return sorted(f"{each['op']} {name_of(each['urn'])}" for each in steps if each["op"] not in UNCHANGED)
 
@@ -125,7 +125,7 @@ class Stack:
             start_new_session=True,
         )
         if done.returncode:
-            raise _refused(
+            raise refused(
                 arguments, done.returncode, [("", line) for line in (done.stderr or done.stdout).splitlines()]
             )
         return done.stdout
@@ -191,21 +191,3 @@ def _next(lines: "queue.Queue[str | None]") -> str | None:
         return lines.get(timeout=LISTEN_S)
     except queue.Empty:
         return ""
-
-
-def _refused(arguments: Sequence[str], code: int, errors: list[tuple[str, str]]) -> Refusal:
-    """Why Pulumi stopped, in one sentence: the first error that says something."""
-    command = f"pulumi {arguments[0]}"
-    if code < 0:
-        return Refusal(
-            f"{command} was ended by signal {-code}, which the system sends when memory is short.",
-            "Free memory, and run this again.",
-        )
-    told = [(name, " ".join(text.split())) for name, text in errors if text.strip()]
-    told = [(name, text.removeprefix("error: ")) for name, text in told if "update failed" not in text]
-    if not told:
-        return Refusal(f"{command} failed and did not say why.", "Run this again with --keep and read what it left.")
-    name, text = told[0]
-    if "no space left on device" in text:
-        return Refusal(f"{command} found the disk full.", "Free some space, and run this again.")
-    return Refusal(f"{command} stopped{f' at {name}' if name else ''}: {text}", "Mend that, and run this again.")
