@@ -72,9 +72,11 @@ class GpuOperator(Component):
         hosts: Sequence[Host],
         to_api: Rule,
         scrape_interval_s: int,
+        monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts, pod_security="privileged")  # it works on the host's devices
         self.add(policy(name, ingress=[scrapes(METRICS_PORT)], egress=[names(), to_api]))
-        self.release(chart, values(gpu, hosts, scrape_interval_s))
+        # The operator makes no monitor for DCGM where it does not find that kind when it starts.
+        self.release(chart, values(gpu, hosts, scrape_interval_s), after=[monitors])
         self.register_outputs({"resource": "nvidia.com/gpu"})

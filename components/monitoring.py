@@ -9,6 +9,7 @@ from components.base import Chart, Component, Manifest
 from components.base.network import Rule, names, neighbours, policy
 from rackwright.site.hosts import Host
 from rackwright.site.monitoring import Monitoring as Settings
+from rackwright.site.volumes import ALERTS_GB
 
 ADMIN = "grafana-admin"
 KEPT_SHARE = 0.85  # of the volume: the rest is for the write-ahead log and compaction
@@ -19,7 +20,7 @@ def values(monitoring: Settings, *, site: str) -> dict[str, Any]:
     """What the chart is told for k3s, whose control plane is one process without metrics of its parts."""
     off = {"enabled": False}
     return {
-        "alertmanager": {"alertmanagerSpec": {"storage": _volume(monitoring, 2)}},
+        "alertmanager": {"alertmanagerSpec": {"storage": _volume(monitoring, ALERTS_GB)}},
         "grafana": _grafana(),
         "kubeControllerManager": off,
         "kubeEtcd": off,

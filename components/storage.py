@@ -12,21 +12,11 @@ import pulumi
 from components.base import Chart, Component
 from components.base.network import Rule, names, policy, scrapes
 from rackwright.site.hosts import Host, Purpose
+from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class, volume_group
+from rackwright.site.volumes import SPARE_GB
 
-PURPOSES: tuple[Purpose, ...] = ("models", "vectors", "database", "scratch")
 KEPT: frozenset[Purpose] = frozenset({"vectors", "database"})  # what lies there exists nowhere else
-SPARE_GB = 10  # left free in each volume group, for metadata and repairs
 METRICS_PORT = 8080
-
-
-def volume_group(purpose: Purpose) -> str:
-    """The LVM volume group that the drives of one purpose form on a host."""
-    return f"vg-{purpose}"
-
-
-def storage_class(purpose: Purpose) -> str:
-    """The storage class whose volumes lie on drives of one purpose."""
-    return f"nvme-{purpose}"
 
 
 def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
@@ -44,7 +34,9 @@ def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
             "prometheus": {"podMonitor": {"enabled": True, "interval": f"{scrape_interval_s}s"}},
         },
         "snapshot": {"enabled": False},  # thick volumes have none, and the sidecar wants CRDs that are not there
-        "storageClasses": [_class(purpose) for purpose in PURPOSES if any(host.disk_gb(purpose) for host in hosts)],
+        "storageClasses": [
+            _class(purpose) for purpose in VOLUME_PURPOSES if any(host.disk_gb(purpose) for host in hosts)
+        ],
     }
 
 
@@ -74,7 +66,7 @@ def _by_purposes(hosts: Iterable[Host]) -> dict[tuple[Purpose, ...], list[str]]:
     """Host names by the purposes that their drives serve; hosts without such drives are left out."""
     groups: dict[tuple[Purpose, ...], list[str]] = {}
     for host in hosts:
-        purposes = tuple(purpose for purpose in PURPOSES if host.disk_gb(purpose))
+        purposes = tuple(purpose for purpose in VOLUME_PURPOSES if host.disk_gb(purpose))
         if purposes:
             groups.setdefault(purposes, []).append(host.name)
     return groups

@@ -27,7 +27,7 @@ def lay(given: Given) -> None:
                             hosts=given.hosts, grafana_password=secrets["grafana_admin_password"], **rest)
     watched = every | {"monitors": monitoring.installed}
     Storage("storage", given.hosts, chart=charts["topolvm"], **watched, **rest)
-    GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts, **every, **rest)
+    GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts, **watched, **rest)
     models = Vllm("models", site.models_in(1), image=images["vllm"], rclone=images["rclone"], gpu=site.gpu,
                   hosts=given.hosts, secrets=secrets, object_storage=site.object_storage, inside=given.inside,
                   callers=["gateway"], **watched, opts=given.options)

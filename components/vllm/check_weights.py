@@ -3,11 +3,13 @@
 import json
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 DONE = ".complete"
 INDEX = "model.safetensors.index.json"
+LOOK_AGAIN_S = 30
 
 
 def faults(folder: Path) -> Iterator[str]:
@@ -48,15 +50,26 @@ def expected_size(file: Path) -> int:
     return 8 + int(length) + int(max(ends, default=0))
 
 
-def main(folders: list[Path]) -> int:
+def whole(folders: list[Path]) -> bool:
     """Say every fault; what is not whole is fetched again at the next start."""
     found = {folder: list(faults(folder)) for folder in folders}
     for folder, sentences in found.items():
         if sentences:
             (folder / DONE).unlink(missing_ok=True)
             sys.stderr.write("".join(f"{sentence}\n" for sentence in sentences))
-    return 1 if any(found.values()) else 0
+    return not any(found.values())
+
+
+def main(folders: list[Path], *, wait: bool) -> int:
+    """Look once, or until they are whole: weights that are brought by hand may be copied into this very container."""
+    while not whole(folders):
+        if not wait:
+            return 1
+        sys.stderr.write(f"waiting for them: kubectl cp FOLDER NAMESPACE/POD:{folders[0]} -c check\n")
+        time.sleep(LOOK_AGAIN_S)
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main([Path(argument) for argument in sys.argv[1:]]))
+    named = [argument for argument in sys.argv[1:] if argument != "--wait"]
+    sys.exit(main([Path(name) for name in named], wait="--wait" in sys.argv))

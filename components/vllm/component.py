@@ -18,9 +18,9 @@ from rackwright.site.models import Model
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.serving import Serving
 from rackwright.site.sources import S3, Hub, Nfs
+from rackwright.site.storage_classes import storage_class
 
 ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "vllm", "labels": PART_OF}}
-STORAGE_CLASS = "nvme-models"
 
 
 def upstream(model: Model, namespace: str) -> str:
@@ -87,7 +87,7 @@ class Vllm(Component):
     ) -> None:
         # Nothing here waits: weights may take an hour to come, nothing is registered that needs them, and whether they
         # came is checked afterwards.
-        needed = [*given, self.add(claim(model, STORAGE_CLASS), wait=False)]
+        needed = [*given, self.add(claim(model, storage_class("models")), wait=False)]
         if isinstance(model.source, Nfs):
             needed += [self.add(each, wait=False) for each in export(model, model.source)]
         self.add(pods, after=needed, wait=False)

@@ -96,7 +96,8 @@ def _copy(model: Model, remote: str, rclone: Image) -> Container:
 def _check(model: Model, engine: Image) -> Container:
     script = (HERE / "check_weights.py").read_text()
     adapters = [adapter_folder(adapter) for adapter in model.lora.adapters] if model.lora else []
-    return _container("check", engine, ["python3", "-c", script, model_folder(model), *adapters], memory="1Gi")
+    waits = ["--wait"] if isinstance(model.source, Local) else []  # for who brings them by hand
+    return _container("check", engine, ["python3", "-c", script, *waits, model_folder(model), *adapters], memory="1Gi")
 
 
 def _object_storage(store: ObjectStorage) -> list[dict[str, Any]]:

@@ -89,6 +89,13 @@ def test_a_header_that_is_not_json_is_refused(tmp_path):
     assert check_weights.expected_size(file) == 0
 
 
+def test_weights_that_are_brought_by_hand_are_waited_for(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "m"
+    monkeypatch.setattr(check_weights.time, "sleep", lambda _: whole_model(folder))
+    assert check_weights.main([folder], wait=True) == 0
+    assert f"kubectl cp FOLDER NAMESPACE/POD:{folder} -c check" in capsys.readouterr().err
+
+
 @pytest.fixture
 def hub(monkeypatch):
     """The hub's library, as far as it is used."""

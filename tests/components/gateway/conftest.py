@@ -88,7 +88,7 @@ def start(tmp_path):
     """Start a proxy for some models; everything that it started is ended afterwards."""
     running: list[Proxy] = []
 
-    def begin(models=("llama", "qwen"), tenants=None, **settings) -> Proxy:
+    def begin(models=("llama", "qwen"), tenants=None, others=None, **settings) -> Proxy:
         folder = Path(tmp_path / f"proxy-{len(running)}")
         folder.mkdir()
         certify(folder)
@@ -97,7 +97,7 @@ def start(tmp_path):
         tenants = tenants or (Tenant(name="chat", key="chat_key"), Tenant(name="batch", key="batch_key"))
         keys = {tenant.key: f"a-key-of-{tenant.name}-{'x' * 24}" for tenant in tenants}
         engines = {model: Engine() for model in models}
-        upstreams = {model: engine.address for model, engine in engines.items()}
+        upstreams = {model: engine.address for model, engine in engines.items()} | (others or {})
         rendered = envoy_configuration(gateway, tenants, keys, upstreams, place)
         (folder / "envoy.json").write_text(json.dumps(rendered))
         (folder / "certificate.json").write_text(json.dumps(certificate_configuration(place)))

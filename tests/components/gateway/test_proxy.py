@@ -167,6 +167,13 @@ def test_a_dead_engine_is_said_at_once(start):
     assert ask(proxy.client(), "/qwen/v1/completions").status_code == 200
 
 
+def test_the_door_opens_although_no_engine_is_there_yet(start):
+    proxy = start(others={"gone": "127.0.0.1:1", "unknown": "no-such-name.invalid:8000"})
+    assert ask(proxy.client()).status_code == 200
+    for model in ("gone", "unknown"):
+        assert ask(proxy.client(), f"/{model}/v1/completions").status_code == 503
+
+
 def test_metrics_and_readiness_are_shown_and_the_rest_of_the_admin_interface_is_not(start):
     proxy = start()
     ask(proxy.client())
