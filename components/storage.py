@@ -26,6 +26,8 @@ def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
     everywhere = [{"operator": "Exists"}]  # a taint keeps work off a node, not its disks
     on_these = _on([name for names in groups.values() for name in names])
     return {
+        # If the kind went with the release, every volume's object would, and the driver would remove the volume with it.
+        "crd": {"annotations": {"helm.sh/resource-policy": "keep"}},
         "controller": {"replicaCount": min(2, len(hosts))},  # two never share a node
         "lvmd": {**configurations[0], "additionalConfigs": configurations[1:]},
         "node": {
@@ -57,7 +59,7 @@ class Storage(Component):
         super().__init__(name, opts, pod_security="privileged")  # it creates volumes on the host
         self.add(policy(name, ingress=[scrapes(METRICS_PORT)], egress=[names(), to_api]))
         told = values(hosts, scrape_interval_s)
-        self.release(chart, told, after=[monitors])
+        self.installed = self.release(chart, told, after=[monitors])
         classes = [each["name"] for each in told["storageClasses"]]
         self.register_outputs({"storage_classes": classes})
 

@@ -19,18 +19,18 @@ def lay(given: Given) -> None:
     """Register everything; what waits for what is said by what one component is given of another."""
     site, charts, images, secrets = given.site, given.charts, given.catalog.images, given.secrets
     rest: dict[str, Any] = {"to_api": given.to_api, "opts": given.options}
-    every: dict[str, Any] = {"scrape_interval_s": site.monitoring.scrape_interval_s}
 
     # fmt: off
     certificates = Certificates("certificates", site.name, chart=charts["cert-manager"], **rest)
     monitoring = Monitoring("monitoring", site.monitoring, chart=charts["kube-prometheus-stack"], site=site.name,
                             hosts=given.hosts, grafana_password=secrets["grafana_admin_password"], **rest)
-    watched = every | {"monitors": monitoring.installed}
-    Storage("storage", given.hosts, chart=charts["topolvm"], **watched, **rest)
+    watched: dict[str, Any] = {"monitors": monitoring.installed,
+                               "scrape_interval_s": site.monitoring.scrape_interval_s}
+    storage = Storage("storage", given.hosts, chart=charts["topolvm"], **watched, **rest)
     GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts, **watched, **rest)
     models = Vllm("models", site.models_in(1), image=images["vllm"], rclone=images["rclone"], gpu=site.gpu,
                   hosts=given.hosts, secrets=secrets, object_storage=site.object_storage, inside=given.inside,
-                  callers=["gateway"], **watched, opts=given.options)
+                  callers=["gateway"], volumes=storage.installed, **watched, opts=given.options)
     qdrant = Qdrant("qdrant", site.vectors, chart=charts["qdrant"], spread=site.vectors.phase1,
                     api_key=secrets["qdrant_api_key"], read_only_api_key=secrets["qdrant_read_only_api_key"],
                     **watched, opts=given.options)

@@ -63,6 +63,7 @@ class Vllm(Component):
         inside: Sequence[str],
         callers: Sequence[str],
         scrape_interval_s: int,
+        volumes: pulumi.Resource,
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -78,21 +79,20 @@ class Vllm(Component):
             before = containers(model, engine=image, rclone=rclone, object_storage=object_storage)
             room = spare[requested(model, gpu)]
             pods = deployment(model, serving, image=image, before=before, gpu=gpu, spare=room)
-            self._serve(model, pods, monitor(model, scrape_interval_s), given, monitors)
+            # The driver comes first and goes last: it must still be there to give a volume's room back.
+            claimed = self.add(claim(model, storage_class("models")), after=[volumes], wait=False)
+            self._serve(model, pods, [*given, claimed])
+            self.add(monitor(model, scrape_interval_s), after=[monitors])
         self.upstreams = {model.name: upstream(model, name) for model in served}
         self.register_outputs({"upstreams": self.upstreams})
 
-    def _serve(
-        self, model: Model, pods: Manifest, watch: Manifest, given: list[pulumi.Resource], monitors: pulumi.Resource
-    ) -> None:
+    def _serve(self, model: Model, pods: Manifest, needed: list[pulumi.Resource]) -> None:
         # Nothing here waits: weights may take an hour to come, nothing is registered that needs them, and whether they
         # came is checked afterwards.
-        needed = [*given, self.add(claim(model, storage_class("models")), wait=False)]
         if isinstance(model.source, Nfs):
             needed += [self.add(each, wait=False) for each in export(model, model.source)]
         self.add(pods, after=needed, wait=False)
         self.add(service(model), wait=False)
-        self.add(watch, after=[monitors])
 
     def _give(self, models: Sequence[Model], secrets: Mapping[str, pulumi.Input[str]]) -> list[pulumi.Resource]:
         tokens = hub_tokens(models)

@@ -149,6 +149,12 @@ def test_classes_are_those_that_the_drives_have(site):
     assert [each["default"] for each in values["lvmd"]["deviceClasses"]].count(True) == 1
 
 
+def test_volumes_outlive_their_driver_s_release(example):
+    """Helm would take the kind away, with it every volume's object, and the driver the volume: whatever is retained."""
+    assert storage.values(example.hosts_in(1), 15)["crd"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert certificates.values("certificates")["crds"]["keep"] is True
+
+
 def test_hosts_with_other_drives_get_a_configuration_of_their_own(lab):
     values = storage.values(lab.hosts_in(2), 15)
     configurations = [values["lvmd"], *values["lvmd"]["additionalConfigs"]]

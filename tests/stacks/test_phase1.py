@@ -95,6 +95,8 @@ def test_every_namespace_is_ours_shut_and_held_to_a_level(lay, site):
     ("qdrant/qdrant", "qdrant/qdrant-keys"),
     ("models/llama-70b", "models/hub-hub-token"),
     ("monitoring/kube-prometheus-stack", "monitoring/grafana-admin"),
+    ("gpu-operator/gpu-operator", "monitoring/kube-prometheus-stack"),
+    ("models/llama-70b", "storage/topolvm"),
 ])  # fmt: skip
 def test_nothing_comes_before_what_it_needs(lay, example, later, earlier):
     depending = [each for each in lay(example).resources if each.name == later]
