@@ -26,7 +26,7 @@ def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
     everywhere = [{"operator": "Exists"}]  # a taint keeps work off a node, not its disks
     on_these = _on([name for names in groups.values() for name in names])
     return {
-        # If the kind went with the release, every volume's object would, and the driver would remove the volume with it.
+        # If the kind went with the release, so would every volume's object, and the driver would remove the volume.
         "crd": {"annotations": {"helm.sh/resource-policy": "keep"}},
         "controller": {"replicaCount": min(2, len(hosts))},  # two never share a node
         "lvmd": {**configurations[0], "additionalConfigs": configurations[1:]},
