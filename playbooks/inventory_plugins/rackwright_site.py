@@ -78,7 +78,7 @@ def _refuse_second_site(inventory: Any, found: Inventory) -> None:
     if first:
         raise Refusal(
             f"Two sites in one run, {first['name']} and {found.shared['site']['name']}, would share their variables.",
-            "Run Ansible once for each site.",
+            "Run Ansible once for each site: -i inventory/<site>.",
         )
 
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from rackwright.cli import check, env, plan, rehearse, schema, secrets, tools, validate
+from rackwright.cli import check, env, plan, preflight, rehearse, schema, secrets, tools, validate
 
 EPILOG = "Exit codes: 0 done, 1 the site or the cluster says no, 2 wrong usage, 130 stopped."
 
@@ -15,7 +15,15 @@ application = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for command in (validate.validate, schema.schema, env.env, rehearse.rehearse, check.check, tools.tools):
+for command in (
+    validate.validate,
+    schema.schema,
+    env.env,
+    preflight.preflight,
+    rehearse.rehearse,
+    check.check,
+    tools.tools,
+):
     application.command()(command)
 application.add_typer(plan.application, name="plan")
 application.add_typer(secrets.application, name="secrets")

@@ -15,9 +15,10 @@ DATA = Path(__file__).parent / "data" / "gpus.yml"
 
 @dataclass(frozen=True)
 class Variant:
-    """One size: its label, GB/s of memory, memory as nvidia-smi and as CUDA report it, slices by MIG layout."""
+    """One size: label, PCI ids, GB/s of memory, memory as nvidia-smi and as CUDA report it, slices by MIG layout."""
 
     label: str
+    pci: list[str]
     bandwidth_gb: float
     memory_mib: int
     usable_gib: float

@@ -14,6 +14,8 @@ MAY_IMPORT = {
     "rackwright.inventory": {"rackwright.errors", "rackwright.site"},
     "rackwright.language_host": {"google", "grpc", "pulumi", "rackwright.errors"},
     "rackwright.site": {"annotated_types", "pydantic", "pydantic_core", "yaml", "rackwright.errors"},
+    "rackwright.playbook": {"rackwright.errors"},
+    "rackwright.preflight": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.secrets": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.checks": {"yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets"},

@@ -1,0 +1,86 @@
+"""Units, and what an earlier life of this machine has left."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from .reading import names, run, text
+
+UNITS = (
+    "chrony.service",
+    "chronyd.service",
+    "containerd.service",
+    "dnf-automatic.timer",
+    "docker.service",
+    "firewalld.service",
+    "k3s-agent.service",
+    "k3s.service",
+    "kubelet.service",
+    "nvidia-fabricmanager.service",
+    "systemd-timesyncd.service",
+    "ufw.service",
+    "unattended-upgrades.service",
+)
+TRACES = (
+    "/etc/cni/net.d",
+    "/etc/kubernetes",
+    "/etc/kubernetes/admin.conf",
+    "/etc/kubernetes/kubelet.conf",
+    "/etc/kubernetes/manifests",
+    "/etc/kubernetes/pki",
+    "/etc/rancher/k3s",
+    "/run/k3s/containerd/containerd.sock",
+    "/usr/bin/nvidia-installer",
+    "/usr/bin/nvidia-uninstall",
+    "/usr/local/bin/k3s",
+    "/var/lib/docker",
+    "/var/lib/etcd",
+    "/var/lib/kubelet",
+    "/var/lib/rancher/k3s/server",
+    "/var/lib/rancher/k3s/agent",
+)
+TOKEN = "/var/lib/rancher/k3s/server/token"  # noqa: S105 - the name of a file
+SERVER = re.compile(r"^\s*(?:server:|K3S_URL=)\s*['\"]?(https://\S+?)['\"]?\s*$", re.MULTILINE)
+SERVER_FILES = {
+    "k3s": ("/etc/rancher/k3s/config.yaml", "/etc/systemd/system/k3s-agent.service.env"),
+    "kubeadm": ("/etc/kubernetes/kubelet.conf",),
+}
+
+
+def services() -> dict[str, Any]:
+    """Units that matter here, one block each."""
+    fields = [part for name in ("Id", "LoadState", "ActiveState", "UnitFileState") for part in ("-p", name)]
+    return run(["systemctl", "show", *fields, *UNITS])
+
+
+def leftovers(salt: str) -> dict[str, Any]:
+    """Files of other drivers, runtimes and clusters; a token is told by a digest alone."""
+    return {
+        "paths": [path for path in TRACES if _has_content(Path(path))],
+        "servers": {kind: _server(files) for kind, files in SERVER_FILES.items()},
+        "token_salt": salt,
+        "token_digest": _digest(salt),
+    }
+
+
+def _has_content(path: Path) -> bool:
+    """True for a file, and for a folder with something in it."""
+    try:
+        return bool(names(path)) if path.is_dir() else path.exists()
+    except OSError:
+        return True  # it is there and may not be looked into
+
+
+def _server(files: tuple[str, ...]) -> str:
+    """The API server that a node was joined to; nothing else of these files leaves the machine."""
+    found = [match[1] for file in files if (match := SERVER.search(text(file) or ""))]
+    return found[0] if found else ""
+
+
+def _digest(salt: str) -> str:
+    """SHA-256 of the run's salt and the part of the token that is secret; empty where there is no token."""
+    token = (text(TOKEN) or "").strip().rpartition(":")[2]
+    return hashlib.sha256(f"{salt}{token}".encode()).hexdigest() if token and salt else ""

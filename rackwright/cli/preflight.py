@@ -1,0 +1,89 @@
+"""`rackwright preflight`: machines against their site, before anything is done to them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rackwright.cli import options
+from rackwright.errors import Refusal
+
+if TYPE_CHECKING:
+    from rackwright.playbook import Ended
+    from rackwright.site.site import Site
+
+Limit = Annotated[str | None, typer.Option(metavar="HOST", help="Ask this host alone; several are joined by commas.")]
+
+
+def preflight(
+    context: typer.Context,
+    site: options.Site,
+    *,
+    phase: options.Phase = 1,
+    limit: Limit = None,
+    json: options.Json = False,
+) -> None:
+    """Compare every machine with its site, and change nothing.
+
+    Asks all hosts of a phase side by side, reports every fault of every host with its cure, and exits 1 if one forbids
+    going on. The same as ansible-playbook -i SITE playbooks/preflight.yml.
+    """
+    import tempfile
+
+    from rackwright.playbook import run
+    from rackwright.site.site import Site
+
+    output = options.output_of(context, json=json)
+    found = Site.load(site)
+    hosts = _hosts(found, options.phase_of(phase), limit)
+    _open_vault(site)
+    output.progress(f"asking {len(hosts)} host{'' if len(hosts) == 1 else 's'} of {found.name}, phase {phase}")
+    with tempfile.TemporaryDirectory(prefix="rackwright-preflight-") as folder:
+        report = Path(folder) / "report.json"
+        variables = {"preflight_phase": phase, "preflight_report": str(report)}
+        ended = run("preflight", site, variables, limit=",".join(hosts), progress=output.progress)
+        verdict = _verdict(report, ended)
+    output.result(verdict["text"], verdict["data"])
+    if not verdict["data"]["succeeded"]:
+        raise typer.Exit(1)
+
+
+def _hosts(site: "Site", phase: Any, limit: str | None) -> list[str]:
+    """Names of the hosts that are asked; Refusal where the phase or a name is not the site's."""
+    from rackwright.site.nearest import nearest
+
+    known = [host.name for host in site.hosts_in(phase)] if phase in site.phases else []
+    if not known:
+        raise Refusal(f"The site {site.name} has no phase {phase}.", f"Its phases: {', '.join(map(str, site.phases))}.")
+    wanted = [name.strip() for name in limit.split(",") if name.strip()] if limit is not None else known
+    for name in wanted:
+        if name not in known:
+            what = f"The site {site.name} has no host {name} in phase {phase}."
+            raise Refusal(what, options.sentence(f"{nearest(name, known)}."))
+    if not wanted:
+        raise Refusal("--limit names no host.", f"Hosts of phase {phase}: {', '.join(known)}.")
+    return wanted
+
+
+def _open_vault(site: Path) -> None:
+    """Say at once, and in one sentence, that the vault does not open; Ansible would say it late and at length."""
+    from rackwright.secrets import Vault
+
+    vault = Vault.of(site)
+    if vault.file.exists():
+        vault.read()
+
+
+def _verdict(report: Path, ended: "Ended") -> dict[str, Any]:
+    """What the playbook judged; Refusal with Ansible's last words where it came to no judgement."""
+    from json import loads
+
+    if report.exists():
+        verdict: dict[str, Any] = loads(report.read_text(encoding="utf-8"))
+        return verdict
+    errors = [line for line in ended.said.splitlines() if line.startswith(("[ERROR]", "ERROR", "fatal:"))]
+    last = (errors or ended.said.split("\n"))[0].strip()
+    raise Refusal(
+        f"Ansible ended with {ended.code} before anything was judged: {last[:300] or 'it said nothing'}",
+        "Run the same with ansible-playbook -i SITE playbooks/preflight.yml, which shows all of it.",
+    )

@@ -1,0 +1,44 @@
+"""Where packages and programs come from that the systems' own repositories have not."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rackwright.site.hosts import Host, Phase
+from rackwright.site.operating_system import OperatingSystem
+from rackwright.site.site import Site
+
+CUDA = "https://developer.download.nvidia.com/compute/cuda/repos"
+TOOLKIT = "https://nvidia.github.io/libnvidia-container/stable"
+KUBERNETES = "https://pkgs.k8s.io/core:/stable:"
+K3S = "https://github.com/k3s-io/k3s/releases"
+
+
+class Upstream(NamedTuple):
+    """An address that must answer, unless a configured mirror has one of the packages."""
+
+    address: str
+    purpose: str
+    packages: tuple[str, ...] = ()
+
+
+def upstreams(site: Site, host: Host, phase: Phase) -> Iterator[Upstream]:
+    """What one host needs in a phase."""
+    system = host.operating_system or site.operating_system
+    is_rpm = system.name in {"rocky", "rhel"}
+    if host.gpus and site.gpu.driver_source == "nvidia":
+        index = f"cuda-{_folder(system)}.repo" if is_rpm else "Packages.gz"
+        yield Upstream(f"{CUDA}/{_folder(system)}/x86_64/{index}", "the driver", ("nvidia-open", "cuda-drivers"))
+    if host.gpus:
+        index = "rpm/nvidia-container-toolkit.repo" if is_rpm else "deb/nvidia-container-toolkit.list"
+        yield Upstream(f"{TOOLKIT}/{index}", "the container toolkit", ("nvidia-container-toolkit",))
+    if phase == 1:
+        yield Upstream(K3S, "k3s")
+    else:
+        yield Upstream(KUBERNETES, "kubelet and kubeadm", ("kubeadm",))
+
+
+def _folder(system: OperatingSystem) -> str:
+    """NVIDIA's name for a system."""
+    if system.name in {"rocky", "rhel"}:
+        return f"rhel{system.release}"
+    return f"{system.name}{system.release.replace('.', '')}"
