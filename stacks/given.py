@@ -1,6 +1,7 @@
 """What a stack is given: the site, its secrets, its charts and its cluster."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,10 +57,12 @@ def read(phase: Phase) -> Given:
     if cluster is None:
         raise Refusal(f"{site.name} has no phase {phase}.", f"Write clusters.phase{phase} into its site.yml.")
     vault = ROOT / (config.get("secrets") or place)
-    values = open_vault(vault)
-    complete(site, values, vault)
     kubeconfig = ROOT / Path(config.get("kubeconfig") or cluster.kubeconfig).expanduser()
-    refuse_foreign(site, phase, catalog, look(kubeconfig), kubeconfig)
+    with ThreadPoolExecutor() as beside:
+        seen = beside.submit(look, kubeconfig)  # while the vault is opened, which takes as long
+        values = open_vault(vault)
+    complete(site, values, vault)
+    refuse_foreign(site, phase, catalog, seen.result(), kubeconfig)
     folder = config.get("charts")
     return Given(
         site=site,
