@@ -39,6 +39,8 @@ def model_cluster(name: str, upstream: str) -> Cluster:
         "connect_timeout": "2s",
         "lb_policy": "LEAST_REQUEST",
         "common_lb_config": {"healthy_panic_threshold": {"value": 0}},  # none alive: say so at once
+        # Else an engine that has left the name, but drains and still says that it is well, would be sent more.
+        "ignore_health_on_host_removal": True,
         "load_assignment": _endpoints(model_name(name), address),
         "circuit_breakers": _thresholds(max_requests=NO_LIMIT),
         "health_checks": [

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from stand_in_engine import Engine
+from stand_in_names import Names
 
 from components.gateway.envoy import certificate_configuration, envoy_configuration
 from components.gateway.objects import command
@@ -88,7 +89,7 @@ def start(tmp_path):
     """Start a proxy for some models; everything that it started is ended afterwards."""
     running: list[Proxy] = []
 
-    def begin(models=("llama", "qwen"), tenants=None, others=None, **settings) -> Proxy:
+    def begin(models=("llama", "qwen"), tenants=None, others=None, names=None, **settings) -> Proxy:
         folder = Path(tmp_path / f"proxy-{len(running)}")
         folder.mkdir()
         certify(folder)
@@ -99,6 +100,8 @@ def start(tmp_path):
         engines = {model: Engine() for model in models}
         upstreams = {model: engine.address for model, engine in engines.items()} | (others or {})
         rendered = envoy_configuration(gateway, tenants, keys, upstreams, place)
+        if names:
+            ask_for_names(rendered, names)
         (folder / "envoy.json").write_text(json.dumps(rendered))
         (folder / "certificate.json").write_text(json.dumps(certificate_configuration(place)))
         log = folder / "log"
@@ -119,6 +122,16 @@ def start(tmp_path):
         for engine in proxy.engines.values():
             engine.end()
         shutil.rmtree(proxy.folder)
+
+
+def ask_for_names(rendered: dict, names: Names) -> None:
+    """Let the proxy ask these, rather than those of the machine."""
+    kind = "type.googleapis.com/envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig"
+    address = {"socket_address": {"address": "127.0.0.1", "port_value": names.port}}
+    resolver = {"name": "envoy.network.dns_resolver.cares", "typed_config": {"@type": kind, "resolvers": [address]}}
+    for cluster in rendered["static_resources"]["clusters"]:
+        if "cluster_type" in cluster:
+            cluster["cluster_type"]["typed_config"]["typed_dns_resolver_config"] = resolver
 
 
 def wait_until_ready(proxy: Proxy) -> None:

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Engine:
     """One server on loopback; `seen` are the headers of each request, `gate` holds answers back while it is clear."""
 
-    def __init__(self):
+    def __init__(self, host: str = "127.0.0.1", port: int = 0):
         self.seen: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.gate = threading.Event()
@@ -22,13 +22,17 @@ class Engine:
         class Handler(_Handler):
             server_engine = engine
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer((host, port), Handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @property
+    def port(self) -> int:
+        return self._server.server_address[1]
+
+    @property
     def address(self) -> str:
-        return f"127.0.0.1:{self._server.server_address[1]}"
+        return f"127.0.0.1:{self.port}"
 
     def end(self):
         """As a killed process ends: connections that are open are gone as well."""

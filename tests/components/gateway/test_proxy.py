@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from stand_in_engine import Engine
+from stand_in_names import Names
 
 from components.gateway.objects import drain
 from components.gateway.place import TENANT_HEADER
@@ -165,6 +167,32 @@ def test_a_dead_engine_is_said_at_once(start):
     else:
         pytest.fail("a dead engine was never left out")
     assert ask(proxy.client(), "/qwen/v1/completions").status_code == 200
+
+
+def test_an_engine_that_leaves_its_name_finishes_and_gets_nothing_more(start):
+    """A pod that is to end is out of its Service at once, and says for minutes that it is well: it drains."""
+    staying = Engine()
+    leaving = Engine("127.0.0.2", staying.port)
+    names = Names("127.0.0.1", "127.0.0.2")
+    proxy = start(models=(), others={"llama": f"llama.models.svc.cluster.local:{staying.port}"}, names=names)
+
+    def stream(client) -> int:
+        with client.stream("POST", CHAT, json={"stream": 12, "every_s": 0.5}) as answer:
+            return sum(1 for line in answer.iter_lines() if line)
+
+    with ThreadPoolExecutor() as threads:
+        begun = [threads.submit(stream, proxy.client()) for _ in range(6)]
+        time.sleep(1)
+        assert staying.seen
+        assert leaving.seen
+        names.addresses = ("127.0.0.1",)
+        time.sleep(4)  # the proxy asks every 2 s
+        before = len(leaving.seen)
+        assert all(ask(proxy.client()).status_code == 200 for _ in range(10))
+        assert len(leaving.seen) == before
+        assert [each.result() for each in begun] == [12] * 6
+    for each in (staying, leaving, names):
+        each.end()
 
 
 def test_the_door_opens_although_no_engine_is_there_yet(start):
