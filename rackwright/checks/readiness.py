@@ -13,7 +13,8 @@ def pods_are_ready(objects: Objects) -> Iterator[Finding]:
     pods = objects.ours("Pod")
     faults = [failed(spell(pod), f"is not ready: {why_not(pod)}", _cure(pod)) for pod in pods if not _is_well(pod)]
     faults += [fault for kind in ("Deployment", "StatefulSet", "DaemonSet") for fault in _workloads(objects, kind)]
-    yield from whole(faults, "cluster", f"{len(pods)} pods are ready")
+    well = "were admitted and found a node; no container runs here" if objects.simulated else "are ready"
+    yield from whole(faults, "cluster", f"{len(pods)} pods {well}")
 
 
 def why_not(pod: Object) -> str:

@@ -44,7 +44,9 @@ def _must_be_scraped(each: Workload) -> bool:
 def _gpus(objects: Objects) -> Iterator[Finding]:
     """The exporter of GPU metrics and its monitor are made by the GPU operator."""
     found = [each for each in objects.all("ServiceMonitor") if name_of(each) == GPU_METRICS]
-    if found:
+    if found and objects.simulated:
+        yield not_seen(spell(found[0]), "is there; that was played, the GPU operator does not run here")
+    elif found:
         yield passed(spell(found[0]), "is there")
     elif objects.simulated:
         yield not_seen("GPU metrics", "the GPU operator makes their exporter and monitor, and does not run here")
