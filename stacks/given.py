@@ -27,7 +27,6 @@ class Given:
     """Everything that wiring needs of the world."""
 
     site: Site
-    phase: Phase
     catalog: Catalog
     cluster: Cluster
     hosts: tuple[Host, ...]
@@ -66,7 +65,6 @@ def read(phase: Phase) -> Given:
     folder = config.get("charts")
     return Given(
         site=site,
-        phase=phase,
         catalog=catalog,
         cluster=cluster,
         hosts=site.hosts_in(phase),

@@ -22,20 +22,22 @@ def lay(given: Given) -> None:
 
     # fmt: off
     certificates = Certificates("certificates", site.name, chart=charts["cert-manager"], **rest)
+    storage = Storage("storage", given.hosts, chart=charts["topolvm"], **rest)
+    kept = {"volumes": storage.installed}
     monitoring = Monitoring("monitoring", site.monitoring, chart=charts["kube-prometheus-stack"], site=site.name,
-                            hosts=given.hosts, grafana_password=secrets["grafana_admin_password"], **rest)
+                            hosts=given.hosts, grafana_password=secrets["grafana_admin_password"], **kept, **rest)
     watched: dict[str, Any] = {"monitors": monitoring.installed,
                                "scrape_interval_s": site.monitoring.scrape_interval_s}
-    storage = Storage("storage", given.hosts, chart=charts["topolvm"], **watched, **rest)
+    storage.watch(**watched)
     GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts, **watched, **rest)
     models = Vllm("models", site.models_in(1), image=images["vllm"], rclone=images["rclone"], gpu=site.gpu,
                   hosts=given.hosts, secrets=secrets, object_storage=site.object_storage, inside=given.inside,
-                  callers=["gateway"], volumes=storage.installed, **watched, opts=given.options)
+                  callers=["gateway"], **kept, **watched, opts=given.options)
     qdrant = Qdrant("qdrant", site.vectors, chart=charts["qdrant"], spread=site.vectors.phase1,
                     api_key=secrets["qdrant_api_key"], read_only_api_key=secrets["qdrant_read_only_api_key"],
-                    **watched, opts=given.options)
+                    **kept, **watched, opts=given.options)
     postgres = Postgres("postgres", site.postgresql, chart=charts["cloudnative-pg"], image=images["postgresql"],
-                        spread=site.postgresql.phase1, secrets=secrets, **watched, **rest)
+                        spread=site.postgresql.phase1, secrets=secrets, **kept, **watched, **rest)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
                       upstreams=models.upstreams, models_in=models.name, issuer=ISSUER,
                       address=site.gateway.address or given.hosts[0].address, issuers=certificates.issuer,

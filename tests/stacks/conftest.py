@@ -76,7 +76,6 @@ def given(site: Site, folder: Path | None) -> Given:
     assert cluster is not None
     return Given(
         site=site,
-        phase=1,
         catalog=catalog,
         cluster=cluster,
         hosts=site.hosts_in(1),

@@ -96,7 +96,8 @@ def test_every_namespace_is_ours_shut_and_held_to_a_level(lay, site):
     ("models/llama-70b", "models/hub-hub-token"),
     ("monitoring/kube-prometheus-stack", "monitoring/grafana-admin"),
     ("gpu-operator/gpu-operator", "monitoring/kube-prometheus-stack"),
-    ("models/llama-70b", "storage/topolvm"),
+    *((f"{name}/{name}", "storage/topolvm") for name in ("models", "monitoring", "postgres", "qdrant")),
+    ("storage/topolvm-node", "monitoring/kube-prometheus-stack"),
 ])  # fmt: skip
 def test_nothing_comes_before_what_it_needs(lay, example, later, earlier):
     depending = [each for each in lay(example).resources if each.name == later]
