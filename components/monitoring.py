@@ -55,9 +55,10 @@ class Monitoring(Component):
         hosts: Sequence[Host],
         grafana_password: pulumi.Input[str],
         to_api: Rule,
+        volumes: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(name, opts, pod_security="privileged")  # the nodes' exporter reads the host
+        super().__init__(name, opts, pod_security="privileged", after=[volumes])  # the nodes' exporter reads the host
         inside = [neighbours()]
         self.add(policy(name, ingress=[{"from": inside}], egress=[names(), to_api, {"to": inside}]))
         self.add(targets(hosts))

@@ -102,10 +102,11 @@ class Qdrant(Component):
         api_key: pulumi.Input[str],
         read_only_api_key: pulumi.Input[str],
         scrape_interval_s: int,
+        volumes: pulumi.Resource,
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(name, opts)
+        super().__init__(name, opts, after=[volumes])
         peers = [neighbours()]
         clients = from_peers([labelled_namespaces(ACCESS)], HTTP_PORT, GRPC_PORT)
         ways = [clients, scrapes(HTTP_PORT), from_peers(peers, PEER_PORT)]

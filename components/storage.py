@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from components.base import Chart, Component
+from components.base import Chart, Component, Manifest
 from components.base.network import Rule, names, policy, scrapes
 from rackwright.site.hosts import Host, Purpose
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class, volume_group
@@ -19,7 +19,7 @@ KEPT: frozenset[Purpose] = frozenset({"vectors", "database"})  # what lies there
 METRICS_PORT = 8080
 
 
-def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
+def values(hosts: Sequence[Host]) -> dict[str, Any]:
     """What the chart is told for these hosts."""
     groups = _by_purposes(hosts)
     configurations = [_configuration(purposes, names) for purposes, names in groups.items()]
@@ -30,11 +30,7 @@ def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
         "crd": {"annotations": {"helm.sh/resource-policy": "keep"}},
         "controller": {"replicaCount": min(2, len(hosts))},  # two never share a node
         "lvmd": {**configurations[0], "additionalConfigs": configurations[1:]},
-        "node": {
-            "affinity": on_these,
-            "tolerations": everywhere,
-            "prometheus": {"podMonitor": {"enabled": True, "interval": f"{scrape_interval_s}s"}},
-        },
+        "node": {"affinity": on_these, "tolerations": everywhere},
         "snapshot": {"enabled": False},  # thick volumes have none, and the sidecar wants CRDs that are not there
         "storageClasses": [
             _class(purpose) for purpose in VOLUME_PURPOSES if any(host.disk_gb(purpose) for host in hosts)
@@ -42,8 +38,21 @@ def values(hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
     }
 
 
+def monitor(scrape_interval_s: int) -> Manifest:
+    """Where Prometheus finds the driver's metrics: the room that is left on each node."""
+    pods = {"app.kubernetes.io/name": "topolvm", "app.kubernetes.io/component": "node"}
+    endpoints = [{"port": "metrics", "path": "/metrics", "interval": f"{scrape_interval_s}s"}]
+    spec = {"selector": {"matchLabels": pods}, "podMetricsEndpoints": endpoints}
+    metadata = {"name": "topolvm-node"}
+    return {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": metadata, "spec": spec}
+
+
 class Storage(Component):
-    """TopoLVM on every host that has drives for volumes."""
+    """TopoLVM on every host that has drives for volumes.
+
+    Whoever keeps volumes comes after `installed` as a whole: a node lets go of no pod whose volumes its driver is not
+    there to unmount, so without that order an end of everything would never come.
+    """
 
     def __init__(
         self,
@@ -52,16 +61,18 @@ class Storage(Component):
         *,
         chart: Chart,
         to_api: Rule,
-        scrape_interval_s: int,
-        monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts, pod_security="privileged")  # it creates volumes on the host
         self.add(policy(name, ingress=[scrapes(METRICS_PORT)], egress=[names(), to_api]))
-        told = values(hosts, scrape_interval_s)
-        self.installed = self.release(chart, told, after=[monitors])
+        told = values(hosts)
+        self.installed = self.release(chart, told)
         classes = [each["name"] for each in told["storageClasses"]]
         self.register_outputs({"storage_classes": classes})
+
+    def watch(self, *, scrape_interval_s: int, monitors: pulumi.Resource) -> None:
+        """Let Prometheus in, later than the rest: it brings the kind of its monitors, and keeps volumes itself."""
+        self.add(monitor(scrape_interval_s), after=[monitors])
 
 
 def _by_purposes(hosts: Iterable[Host]) -> dict[tuple[Purpose, ...], list[str]]:

@@ -23,7 +23,7 @@ def lay(given: Given) -> None:
     # fmt: off
     certificates = Certificates("certificates", site.name, chart=charts["cert-manager"], **rest)
     storage = Storage("storage", given.hosts, chart=charts["topolvm"], **rest)
-    kept = {"volumes": storage.installed}
+    kept: dict[str, Any] = {"volumes": storage.installed}
     monitoring = Monitoring("monitoring", site.monitoring, chart=charts["kube-prometheus-stack"], site=site.name,
                             hosts=given.hosts, grafana_password=secrets["grafana_admin_password"], **kept, **rest)
     watched: dict[str, Any] = {"monitors": monitoring.installed,

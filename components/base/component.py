@@ -24,11 +24,17 @@ class Component(pulumi.ComponentResource):
     """A part of the platform in a namespace of its own, which bears the component's name."""
 
     def __init__(
-        self, name: str, opts: pulumi.ResourceOptions | None = None, *, pod_security: PodSecurity = "restricted"
+        self,
+        name: str,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        pod_security: PodSecurity = "restricted",
+        after: Sequence[pulumi.Resource] = (),
     ) -> None:
+        """What comes after something comes as a whole, and is gone as a whole before that goes."""
         super().__init__(f"rackwright:components:{type(self).__name__}", name, {}, opts)
         self.name = name
-        self.namespace = self.add(namespace(name, pod_security))
+        self.namespace = self.add(namespace(name, pod_security), after=after)
 
     def owned(self, after: Sequence[pulumi.Resource] = ()) -> pulumi.ResourceOptions:
         """Options of a child: what it must wait for is said, never implied by parentage."""

@@ -44,10 +44,11 @@ class Postgres(Component):
         secrets: Mapping[str, pulumi.Input[str]],
         to_api: Rule,
         scrape_interval_s: int,
+        volumes: pulumi.Resource,
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(name, opts)
+        super().__init__(name, opts, after=[volumes])
         self._shut(to_api)
         # Until the operator's webhook is at work, the API server refuses every cluster and database.
         operator = self.release(chart, values())

@@ -67,7 +67,7 @@ class Vllm(Component):
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(name, opts)
+        super().__init__(name, opts, after=[volumes])
         served = [model for model, _ in models]
         calls = from_peers([pods_in(caller) for caller in callers], PORT)
         self.add(policy(name, ingress=[calls, scrapes(PORT)], egress=[names()]))
@@ -79,8 +79,7 @@ class Vllm(Component):
             before = containers(model, engine=image, rclone=rclone, object_storage=object_storage)
             room = spare[requested(model, gpu)]
             pods = deployment(model, serving, image=image, before=before, gpu=gpu, spare=room)
-            # The driver comes first and goes last: it must still be there to give a volume's room back.
-            claimed = self.add(claim(model, storage_class("models")), after=[volumes], wait=False)
+            claimed = self.add(claim(model, storage_class("models")), wait=False)
             self._serve(model, pods, [*given, claimed])
             self.add(monitor(model, scrape_interval_s), after=[monitors])
         self.upstreams = {model.name: upstream(model, name) for model in served}

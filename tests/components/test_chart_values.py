@@ -25,7 +25,7 @@ def told(site) -> dict[str, dict]:
     hosts, interval = site.hosts_in(1), site.monitoring.scrape_interval_s
     return {
         "cert-manager": certificates.values("certificates"),
-        "topolvm": storage.values(hosts, interval),
+        "topolvm": storage.values(hosts),
         "gpu-operator": gpu_operator.values(site.gpu, hosts, interval),
         "cloudnative-pg": postgres.values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
@@ -135,7 +135,7 @@ def test_metrics_leave_room_on_their_volume(example):
 
 def test_classes_are_those_that_the_drives_have(site):
     hosts = site.hosts_in(1)
-    values = storage.values(hosts, 15)
+    values = storage.values(hosts)
     classes = {each["name"]: each["storageClass"] for each in values["storageClasses"]}
     wanted = {f"nvme-{disk.purpose}" for host in hosts for disk in host.disks if disk.purpose != "system"}
     assert set(classes) == wanted
@@ -151,12 +151,12 @@ def test_classes_are_those_that_the_drives_have(site):
 
 def test_volumes_outlive_their_driver_s_release(example):
     """Helm would take the kind away, with it every volume's object, and the driver the volume: whatever is retained."""
-    assert storage.values(example.hosts_in(1), 15)["crd"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert storage.values(example.hosts_in(1))["crd"]["annotations"] == {"helm.sh/resource-policy": "keep"}
     assert certificates.values("certificates")["crds"]["keep"] is True
 
 
 def test_hosts_with_other_drives_get_a_configuration_of_their_own(lab):
-    values = storage.values(lab.hosts_in(2), 15)
+    values = storage.values(lab.hosts_in(2))
     configurations = [values["lvmd"], *values["lvmd"]["additionalConfigs"]]
     placed = [names(each["affinity"]) for each in configurations]
     assert placed == [["gpu-01", "gpu-02", "gpu-03"], ["train-01"], ["agents-01"]]
@@ -165,7 +165,7 @@ def test_hosts_with_other_drives_get_a_configuration_of_their_own(lab):
 
 
 def test_one_node_gets_one_controller_of_storage(example):
-    assert storage.values(example.hosts_in(1), 15)["controller"]["replicaCount"] == 1
+    assert storage.values(example.hosts_in(1))["controller"]["replicaCount"] == 1
 
 
 def test_qdrant_can_grow_and_lets_its_only_node_be_drained(example):

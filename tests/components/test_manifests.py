@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from components import certificates, monitoring, qdrant
+from components import certificates, monitoring, qdrant, storage
 from components.base.component import namespace
 from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_outside
 from components.gateway import objects as gateway
@@ -19,7 +19,7 @@ from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.site.models import Model
 from rackwright.site.sources import Nfs
 
-SPACES = ("certificates", "gateway", "models", "monitoring", "postgres", "qdrant")
+SPACES = ("certificates", "gateway", "models", "monitoring", "postgres", "qdrant", "storage")
 
 
 class Plain(yaml.CSafeLoader):
@@ -63,6 +63,7 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield from (("postgres", postgres.password(each, "x")) for each in postgres.owners(site.postgresql))
     yield "postgres", postgres.monitor(15)
     yield "qdrant", qdrant.keys("x", "y")
+    yield "storage", storage.monitor(15)
     ways: list[Rule] = [names(), to_api(cluster, hosts), to_outside(["10.0.0.0/8"], 443)]
     yield "qdrant", policy("shut", ingress=[from_anyone(10250), scrapes(6333)], egress=ways)
 

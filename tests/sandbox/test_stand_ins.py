@@ -33,7 +33,7 @@ def told(site: Site) -> dict[str, dict]:
     hosts, interval = site.hosts_in(1), site.monitoring.scrape_interval_s
     return {
         "cert-manager": certificates.values("certificates"),
-        "topolvm": storage.values(hosts, interval),
+        "topolvm": storage.values(hosts),
         "gpu-operator": gpu_operator.values(site.gpu, hosts, interval),
         "cloudnative-pg": postgres.values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
