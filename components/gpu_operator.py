@@ -12,7 +12,7 @@ from components.base.network import Rule, names, policy, scrapes
 from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Host
 
-METRICS_PORT = 9400
+DCGM_PORT, OPERATOR_PORT = 9400, 8080  # the operator gives itself a monitor too, and has no switch for it
 WHOLE = "all-disabled"  # the MIG manager's layout of undivided GPUs
 
 # Where k3s keeps its containerd: the toolkit is off, yet whoever turns it on must not rewrite another's file.
@@ -76,7 +76,7 @@ class GpuOperator(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts, pod_security="privileged")  # it works on the host's devices
-        self.add(policy(name, ingress=[scrapes(METRICS_PORT)], egress=[names(), to_api]))
+        self.add(policy(name, ingress=[scrapes(DCGM_PORT, OPERATOR_PORT)], egress=[names(), to_api]))
         # The operator makes no monitor for DCGM where it does not find that kind when it starts.
         self.release(chart, values(gpu, hosts, scrape_interval_s), after=[monitors])
         self.register_outputs({"resource": "nvidia.com/gpu"})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pulumi
 
-from components.base import Chart, Component, Manifest
+from components.base import Chart, Component, Manifest, edition
 from components.base.network import Rule, names, neighbours, policy
 from rackwright.site.hosts import Host
 from rackwright.site.monitoring import Monitoring as Settings
@@ -64,7 +64,10 @@ class Monitoring(Component):
         self.add(targets(hosts))
         secret = self.add(administrator(grafana_password))
         # Does not wait: others need the kinds that it brings, not its pods, which are looked at by `rackwright check`.
-        self.installed = self.release(chart, values(monitoring, site=site), wait=False, after=[secret])
+        told = values(monitoring, site=site)
+        # Grafana reads the password once, when it starts.
+        told["grafana"]["podAnnotations"] = {"rackwright/password": edition(grafana_password)}
+        self.installed = self.release(chart, told, wait=False, after=[secret])
         self.reached = {
             "grafana": f"http://{chart.name}-grafana.{name}.svc",
             "grafana_secret": f"{name}/{ADMIN}",
@@ -100,6 +103,8 @@ def _grafana() -> dict[str, Any]:
         "admin": {"existingSecret": ADMIN, "userKey": "admin-user", "passwordKey": "admin-password"},
         "grafana.ini": {
             "analytics": {"reporting_enabled": False, "check_for_updates": False, "check_for_plugin_updates": False},
+            # Data sources lie in the image; one that is to be renewed from outside is stopped first, and stays so.
+            "plugins": {"preinstall_disabled": True},
             "users": {"allow_sign_up": False},
         },
         # Dashboards are ConfigMaps with this label, in whichever namespace; the annotation names their folder.

@@ -39,7 +39,7 @@ def lay(given: Given) -> None:
     postgres = Postgres("postgres", site.postgresql, chart=charts["cloudnative-pg"], image=images["postgresql"],
                         spread=site.postgresql.phase1, secrets=secrets, **kept, **watched, **rest)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
-                      upstreams=models.upstreams, models_in=models.name, issuer=ISSUER,
+                      upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,
                       address=site.gateway.address or given.hosts[0].address, issuers=certificates.issuer,
                       **watched, opts=given.options)
     # fmt: on

@@ -38,6 +38,7 @@ class Gateway(Component):
         keys: Mapping[str, pulumi.Input[str]],
         upstreams: Mapping[str, str],
         models_in: str,
+        nodes: int,
         issuer: str,
         address: IPv4Address,
         scrape_interval_s: int,
@@ -59,7 +60,7 @@ class Gateway(Component):
         ]
         self.add(deployment(gateway, image=image, version=edition(rendered)), after=needed)
         self.add(service(gateway))
-        if gateway.replicas > 1:
+        if min(gateway.replicas, nodes) > 1:  # a lone node must let itself be drained
             self.add(budget())
         self.add(monitor(scrape_interval_s), after=[monitors])
         self.reached = {

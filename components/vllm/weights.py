@@ -17,6 +17,9 @@ CACHE = f"{VOLUME}/cache"
 NFS = "/source"
 TEMPORARY = "/tmp"  # noqa: S108 - a volume of the pod's own
 OBJECT_STORAGE = "object-storage"  # the Secret with the store's keys
+# NVIDIA's is the default runtime of k3s here, and gives every GPU of the host to whoever does not ask for any: the
+# engine's image says "all". Where GPUs are asked for, the device plugin says which.
+NO_GPU = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
 Container = dict[str, Any]
 
 
@@ -60,7 +63,7 @@ def containers(
         steps.append(copy | {"volumeMounts": [*copy["volumeMounts"], {"name": "source", "mountPath": NFS}]})
     if wanted := _from_hub(model):
         steps.append(_download(source, wanted, engine))
-    return [*steps, _check(model, engine)]
+    return [_without_gpus(step) for step in (*steps, _check(model, engine))]
 
 
 def _from_hub(model: Model) -> list[dict[str, str]]:
@@ -98,6 +101,10 @@ def _check(model: Model, engine: Image) -> Container:
     adapters = [adapter_folder(adapter) for adapter in model.lora.adapters] if model.lora else []
     waits = ["--wait"] if isinstance(model.source, Local) else []  # for who brings them by hand
     return _container("check", engine, ["python3", "-c", script, *waits, model_folder(model), *adapters], memory="1Gi")
+
+
+def _without_gpus(container: Container) -> Container:
+    return container | {"env": [NO_GPU, *container.get("env", [])]}
 
 
 def _object_storage(store: ObjectStorage) -> list[dict[str, Any]]:

@@ -126,6 +126,13 @@ def test_parts_that_k3s_does_not_show_are_not_missed(example):
         assert values[part] == {"enabled": False}
 
 
+def test_grafana_renews_no_plugin_behind_our_back(example):
+    """Grafana 13 keeps its data sources as plugins, and stops one before it finds that a newer cannot be had."""
+    assert monitoring.values(example.monitoring, site="example")["grafana"]["grafana.ini"]["plugins"] == {
+        "preinstall_disabled": True
+    }
+
+
 def test_metrics_leave_room_on_their_volume(example):
     prometheus = monitoring.values(example.monitoring, site="example")["prometheus"]["prometheusSpec"]
     claimed = prometheus["storageSpec"]["volumeClaimTemplate"]["spec"]["resources"]["requests"]["storage"]

@@ -213,6 +213,15 @@ def test_each_kind_of_source_has_its_way(lab, catalog):
         containers(model(source={"s3": "x"}), **images)
 
 
+def test_only_the_engine_sees_gpus(pods):
+    """NVIDIA's runtime, the default one here, gives all of them to an image that says so, as the engine's does."""
+    for _, _, manifest in pods:
+        pod = manifest["spec"]["template"]["spec"]
+        for each in pod["initContainers"]:
+            assert {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"} in each["env"]
+        assert "NVIDIA_VISIBLE_DEVICES" not in str(pod["containers"])  # the device plugin's affair
+
+
 def test_pods_may_go_only_where_their_weights_are(lab):
     inside = ["10.30.0.0/24"]
     hub = model()

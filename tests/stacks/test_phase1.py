@@ -105,6 +105,38 @@ def test_nothing_comes_before_what_it_needs(lay, example, later, earlier):
     assert earlier in needed
 
 
+def test_prometheus_may_read_whatever_has_a_monitor(lay, example):
+    """Those of charts and operators too: the GPU operator gives itself one as soon as it knows the kind."""
+    policies = [each for each in lay(example).resources if each.type.endswith(":NetworkPolicy")]
+    read: dict[str, set[int]] = {}
+    for each in policies:
+        manifest = json_format.MessageToDict(each.object)
+        for rule in manifest["spec"].get("ingress", []):
+            if any("monitoring" in str(peer.get("namespaceSelector")) for peer in rule.get("from", [])):
+                ports = {int(port["port"]) for port in rule["ports"]}
+                read.setdefault(manifest["metadata"]["namespace"], set()).update(ports)
+    assert read == {
+        "gateway": {9902},
+        "gpu-operator": {8080, 9400},
+        "models": {8000},
+        "postgres": {9187},
+        "qdrant": {6333},
+        "storage": {8080},
+    }
+
+
+def test_the_lone_server_of_phase_1_lets_itself_be_drained(lay, site):
+    assert len(site.hosts_in(1)) == 1
+    assert not [each.name for each in lay(site).resources if each.type.endswith(":PodDisruptionBudget")]
+
+
+def test_a_new_password_is_read_by_whoever_read_the_old_one(lay, example):
+    for name, annotation in (("monitoring/kube-prometheus-stack", "password"), ("qdrant/qdrant", "keys")):
+        values = json_format.MessageToDict(lay(example).named(name, ":Release").object)["values"]
+        told = values.get("grafana", values)
+        assert told["podAnnotations"][f"rackwright/{annotation}"]
+
+
 def test_only_what_takes_an_hour_is_not_waited_for(lay, example):
     resources = lay(example).resources
     skipped = {
