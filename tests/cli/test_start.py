@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = {"pulumi", "ansible", "kr8s", "yaml", "rich", "jinja2", "httpx"}
+HEAVY = {"pulumi", "ansible", "yaml", "rich", "jinja2"}
 LOADED = (
     "import sys; from rackwright.cli import main\n"
     "sys.argv = ['rackwright', *sys.argv[1:]]\n"
@@ -30,7 +30,7 @@ def test_help_of_a_command_loads_what_reads_its_arguments_at_most(arguments):
 
 
 def test_validating_loads_no_pulumi_and_no_ansible():
-    assert not loaded("validate", "inventory/lab") & {"pulumi", "ansible", "kr8s", "rich"}
+    assert not loaded("validate", "inventory/lab") & {"pulumi", "ansible", "rich"}
 
 
 def test_help_names_every_command_and_exit_code(rackwright):
