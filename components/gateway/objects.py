@@ -59,7 +59,12 @@ def deployment(gateway: Gateway, *, image: Image, version: Any) -> Manifest:
 def service(gateway: Gateway) -> Manifest:
     """The address that tenants call."""
     ports = [{"name": "https", "port": gateway.port, "targetPort": "https"}]
-    spec: dict[str, Any] = {"type": "LoadBalancer", "selector": LABELS, "ports": ports}
+    spec: dict[str, Any] = {
+        "type": "LoadBalancer",
+        "externalTrafficPolicy": "Local",  # else every client comes from the node, in the log and in what it is told
+        "selector": LABELS,
+        "ports": ports,
+    }
     if gateway.address:
         spec["loadBalancerIP"] = str(gateway.address)
     return {"apiVersion": "v1", "kind": "Service", "metadata": _named(), "spec": spec}

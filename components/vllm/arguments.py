@@ -39,7 +39,7 @@ def environment(model: Model) -> dict[str, str]:
     """Variables of the engine's process; everything that it writes goes to the model's volume."""
     return {
         "HOME": CACHE,
-        "USER": "vllm",  # the image knows no user of this number, and PyTorch asks for its name
+        "USER": "vllm",  # PyTorch asks for a name, and not every image knows one for the number
         "HF_HOME": f"{CACHE}/huggingface",
         "HF_HUB_OFFLINE": "1",  # weights are there before it starts
         "VLLM_CACHE_ROOT": f"{CACHE}/vllm",  # compiled kernels outlive the pod

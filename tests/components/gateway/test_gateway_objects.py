@@ -72,6 +72,11 @@ def test_the_certificate_bears_the_name_and_the_address():
     assert spec["secretName"] == objects.CERTIFICATE
 
 
+def test_clients_keep_their_own_addresses():
+    """Whoever balances would put the node's in their place, and the log would tell nobody apart."""
+    assert objects.service(gateway())["spec"]["externalTrafficPolicy"] == "Local"
+
+
 def test_an_address_of_its_own_is_asked_for():
     assert "loadBalancerIP" not in objects.service(gateway())["spec"]
     assert objects.service(gateway(address="10.20.0.50"))["spec"]["loadBalancerIP"] == "10.20.0.50"
