@@ -1,6 +1,7 @@
 """A rehearsal: a real Kubernetes API, the site's machines simulated, the real stack, checks, a report, nothing left."""
 
 import errno
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,6 +26,7 @@ from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
 DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
+WRITABLE_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def _wishes(site_folder: Path, phase: Phase, *, keep: bool, progress: Progress) 
 
 def _look_at_vault(site: Site, site_folder: Path) -> str:
     """The site's own secrets are opened and checked, never used."""
-    if not Vault.of(site_folder).file.exists():
+    if not Vault.of(site_folder).exists():
         return f"none yet; make it with: rackwright secrets init {site_folder}"
     complete(site, open_vault(site_folder), site_folder)
     return "opened, and complete"
@@ -94,6 +96,9 @@ def _play(wishes: Wishes, report: Report) -> None:
             _deploy(wishes, report, plane, stack)
         except (KeyboardInterrupt, SystemExit):
             plane.keep = False  # whoever stops it wants none of it
+            raise
+        except Refusal:
+            _blame_a_full_disk(plane.folder)
             raise
         if wishes.keep:
             report.kept = {"name": plane.name, "kubeconfig": str(plane.kubeconfig)}
@@ -139,6 +144,12 @@ def _deploy(wishes: Wishes, report: Report, plane: ControlPlane, stack: Stack) -
         with _step(report, "second run", wishes.progress):
             report.changes = changes()
             report.outputs = stack.outputs()
+
+
+def _blame_a_full_disk(folder: Path) -> None:
+    """Where nothing can be written any more, that is the reason, whatever the program that failed makes of it."""
+    if folder.exists() and shutil.disk_usage(folder).free < WRITABLE_BYTES:
+        raise Refusal(f"The disk of {folder} is full.", "Free some 500 MB, and run this again.")
 
 
 @contextmanager
