@@ -196,6 +196,8 @@ class Leftovers(Answer):
 
     paths: tuple[str, ...] = ()
     servers: dict[str, str] = {}
+    datastore: str = ""
+    versions: dict[str, Said] = {}
     token_salt: str = ""
     token_digest: str = ""
 

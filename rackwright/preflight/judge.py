@@ -48,7 +48,8 @@ def judge(
         try:
             fleet[host.name] = Machine(host, understand(host.name, answers[host.name]))
         except Refusal as refusal:
-            findings.append(Finding(host.name, "host answers", refusal.what, refusal.cure, Weight.FORBIDS))
+            what, cure = refusal.what.rstrip("."), refusal.cure.rstrip(".")
+            findings.append(Finding(host.name, "host answers", what, cure, Weight.FORBIDS))
     ground = {"site": site, "phase": phase, "catalog": catalog, "fleet": fleet, "secrets": secrets or {}}
     findings += (finding for check in checks() for finding in _findings(check, ground, fleet))
     return _once(findings)

@@ -1,13 +1,15 @@
-"""The table of checks as Markdown, out of the checks themselves."""
+"""The table of checks as Markdown, out of the checks themselves; `python -m` with this module renews the page."""
 
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType
 
 from rackwright.preflight.finding import MEANING, Weight
 from rackwright.preflight.judge import Check, checks, spoken
 
 BEGIN, END = "<!-- begin: made from rackwright/preflight/checks -->", "<!-- end -->"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "preflight.md"
 MAKERS = {"forbids": Weight.FORBIDS, "changes": Weight.CHANGES, "warns": Weight.WARNS}
 
 
@@ -36,3 +38,7 @@ def _names(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -2,18 +2,22 @@
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterator, Mapping
 
 from rackwright.preflight.finding import Fault, forbids, warns
 from rackwright.preflight.machine import Machine
 from rackwright.preflight.needs import Need, needs
 from rackwright.preflight.parsers.sockets import listeners
+from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
 
 RUNTIMES = ("docker", "containerd")
 RUNTIME_PACKAGES = ("docker.io", "docker-ce", "moby-engine", "containerd.io")
 TRACES = ("/etc/kubernetes/manifests", "/etc/kubernetes/pki", "/etc/kubernetes/admin.conf", "/var/lib/etcd")
+VERSION = re.compile(r"\bv1\.(\d{1,3})\.", re.ASCII)
+DOWNGRADE = "Write the newer versions into the catalog, or install the machine anew: Kubernetes does not go back"
 K3S_DATA = ("/var/lib/rancher/k3s/server", "/var/lib/rancher/k3s/agent")
 
 
@@ -24,10 +28,13 @@ def ports_are_free(machine: Machine, host: Host, site: Site, phase: Phase) -> It
     for each in listeners(machine.network.listening):
         need = wanted.get((each.protocol, each.port))
         if need and not _is_owner(need, each.program):
-            taken.setdefault((each.program or "a program", need.purpose), []).append(each.port)
+            taken.setdefault((each.program, need.purpose), []).append(each.port)
     for (program, purpose), ports in taken.items():
         said = ", ".join(str(port) for port in dict.fromkeys(ports))
-        yield forbids(f"has {program} on port {said}, which {purpose} needs", f"Stop {program}, or move it elsewhere")
+        cure = (
+            f"Stop {program}, or move it elsewhere" if program else "See which it is (ss -lntup, as root), and stop it"
+        )
+        yield forbids(f"has {program or 'a program'} on port {said}, which {purpose} needs", cure)
 
 
 def token_is_the_vaults(machine: Machine, phase: Phase, secrets: Mapping[str, str]) -> Iterator[Fault]:
@@ -76,6 +83,27 @@ def no_old_cluster_is_left(machine: Machine, host: Host, phase: Phase) -> Iterat
             yield warns(f"{what}, and serves phase 1 of the site", "Move its load to phase 2 before this host joins")
         else:
             yield forbids(what, "See whether it is needed, then: k3s-uninstall.sh or k3s-agent-uninstall.sh")
+
+
+def cluster_is_of_a_near_version(machine: Machine, catalog: Catalog) -> Iterator[Fault]:
+    """A k3s or kubelet that is here is of the catalog's minor, or the one before: minors are passed one by one."""
+    wished = int(catalog.kubernetes.minor.partition(".")[2])
+    for program, said in machine.leftovers.versions.items():
+        match = VERSION.search(said.out)
+        found = int(match[1]) if match else wished
+        if found not in {wished, wished - 1}:
+            cure = "Upgrade it minor by minor first, with a snapshot before each" if found < wished else DOWNGRADE
+            yield forbids(f"has {program} 1.{found}, and the site wants {catalog.kubernetes.minor}", cure)
+
+
+def state_is_where_it_can_move(machine: Machine) -> Iterator[Fault]:
+    """A k3s that is here keeps its state in SQLite or etcd: out of another database there is no way."""
+    found = machine.leftovers.datastore
+    if found and found not in {"http", "https"}:
+        yield forbids(
+            f"has k3s with its state in an external database ({found}), which cannot become etcd",
+            "Build the site's cluster beside it and move the load, or run preflight on a machine that is free",
+        )
 
 
 def one_container_runtime_is_here(machine: Machine, host: Host, phase: Phase) -> Iterator[Fault]:

@@ -19,7 +19,7 @@ OF_A_BRANCH = re.compile(
 
 
 def nouveau_is_not_loaded(machine: Machine, host: Host) -> Iterator[Fault]:
-    """The kernel's own driver for NVIDIA's GPUs holds them from NVIDIA's."""
+    """Nouveau, the kernel's own driver, does not hold the GPUs."""
     if host.gpus and "nouveau" in machine.system.modules:
         yield changes(
             "has nouveau loaded, which holds the GPUs",
@@ -28,7 +28,7 @@ def nouveau_is_not_loaded(machine: Machine, host: Host) -> Iterator[Fault]:
 
 
 def secure_boot_is_the_sites(machine: Machine, host: Host, site: Site) -> Iterator[Fault]:
-    """Firmware with Secure Boot refuses a module that was built on the host."""
+    """Secure Boot is as the site says: it refuses a module that was built on the host."""
     state = machine.system.secure_boot
     is_on = state.efi and secure_boot_is_on(state.value)
     if host.gpus and is_on and not (site.gpu.secure_boot and site.gpu.driver_source == "distribution"):

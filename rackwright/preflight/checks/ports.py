@@ -74,7 +74,7 @@ def address_is_the_sites(machine: Machine, host: Host) -> Iterator[Fault]:
 
 
 def default_route_exists(machine: Machine) -> Iterator[Fault]:
-    """K3s and kubeadm take the address of the default route's port, and wait or fail without one."""
+    """There is a default route: k3s and kubeadm take its port's address, and wait or fail without one."""
     if not default_routes(machine.network):
         yield forbids(
             "has no default route",

@@ -48,7 +48,7 @@ def kernel_is_new_enough(machine: Machine) -> Iterator[Fault]:
 
 
 def control_groups_are_version_2(machine: Machine) -> Iterator[Fault]:
-    """Kubelet 1.35 and newer ends at once where control groups are not version 2 alone."""
+    """Control groups are of version 2 alone: kubelet 1.35 and newer ends at once otherwise."""
     if not cgroups_are_unified(machine.system.cgroup_mounts):
         yield forbids(
             "mounts control groups of version 1, with which the kubelet does not start",
@@ -57,7 +57,7 @@ def control_groups_are_version_2(machine: Machine) -> Iterator[Fault]:
 
 
 def swap_is_off(machine: Machine) -> Iterator[Fault]:
-    """The kubelet wants no swap, now and after a reboot."""
+    """Swap is off, now and after a reboot, as the kubelet wants it."""
     used, returning = memory.swap_in_use(machine.swap), memory.swap_that_returns(machine.swap)
     if used or returning:
         now = f"swaps to {', '.join(used)}" if used else "does not swap now"
@@ -80,7 +80,7 @@ def memory_is_the_sites(machine: Machine, host: Host) -> Iterator[Fault]:
 
 
 def huge_pages_are_not_set_aside(machine: Machine) -> Iterator[Fault]:
-    """Nothing of the platform asks for huge pages, and what is set aside is lost to the rest."""
+    """No huge pages are set aside: nothing of the platform asks for them."""
     found = memory.huge_pages_gib(machine.system.meminfo)
     if found > HUGE_PAGES_SPARE_GIB:
         yield warns(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import socket
@@ -56,16 +57,16 @@ def knock(address: str, port: int) -> str:
 
 def fetchable(url: str) -> str:
     """Why a web address cannot be read; empty where it can, or where its server at least answers."""
-    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "preflight"})  # noqa: S310 - of the site's own
     try:
-        with urllib.request.urlopen(request, timeout=6):  # noqa: S310 - of the site's own
+        request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "preflight"})  # noqa: S310 - the site's
+        with urllib.request.urlopen(request, timeout=6):  # noqa: S310 - the site's
             return ""
     except urllib.error.HTTPError as error:
         return "" if error.code in (401, 403, 405) else f"the server says {error.code} {error.reason}"
     except ssl.SSLError as error:
         return f"its certificate is refused ({error.reason})"
-    except (OSError, ValueError) as error:
-        return str(getattr(error, "reason", None) or error)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return str(getattr(error, "reason", None) or error or type(error).__name__)
 
 
 def flush_time(folder: str) -> dict[str, Any]:
@@ -117,7 +118,8 @@ def _by_fio(file: int) -> tuple[str, float] | None:
 
 
 def _by_hand(file: int) -> float:
-    block, times, ends = bytes(BLOCK), [], time.monotonic() + PATIENCE
+    block, ends = bytes(BLOCK), time.monotonic() + PATIENCE
+    times: list[float] = []
     while len(times) < WRITES and (time.monotonic() < ends or len(times) < 10):
         os.write(file, block)
         started = time.monotonic()

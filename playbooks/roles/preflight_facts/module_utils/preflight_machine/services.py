@@ -44,6 +44,8 @@ TRACES = (
 )
 TOKEN = "/var/lib/rancher/k3s/server/token"  # noqa: S105 - the name of a file
 SERVER = re.compile(r"^\s*(?:server:|K3S_URL=)\s*['\"]?(https://\S+?)['\"]?\s*$", re.MULTILINE)
+DATASTORE = re.compile(r"^\s*datastore-endpoint:\s*['\"]?([a-z]+)://", re.MULTILINE)
+PROGRAMS = {"k3s": "/usr/local/bin/k3s", "kubelet": "/usr/bin/kubelet"}
 SERVER_FILES = {
     "k3s": ("/etc/rancher/k3s/config.yaml", "/etc/systemd/system/k3s-agent.service.env"),
     "kubeadm": ("/etc/kubernetes/kubelet.conf",),
@@ -61,6 +63,8 @@ def leftovers(salt: str) -> dict[str, Any]:
     return {
         "paths": [path for path in TRACES if _has_content(Path(path))],
         "servers": {kind: _server(files) for kind, files in SERVER_FILES.items()},
+        "datastore": _datastore(),
+        "versions": {name: run([program, "--version"]) for name, program in PROGRAMS.items() if Path(program).exists()},
         "token_salt": salt,
         "token_digest": _digest(salt),
     }
@@ -78,6 +82,12 @@ def _server(files: tuple[str, ...]) -> str:
     """The API server that a node was joined to; nothing else of these files leaves the machine."""
     found = [match[1] for file in files if (match := SERVER.search(text(file) or ""))]
     return found[0] if found else ""
+
+
+def _datastore() -> str:
+    """The kind of database that k3s keeps its state in, where that is an external one; the rest is secret."""
+    match = DATASTORE.search(text(SERVER_FILES["k3s"][0]) or "")
+    return match[1] if match else ""
 
 
 def _digest(salt: str) -> str:
