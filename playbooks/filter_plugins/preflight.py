@@ -11,6 +11,7 @@ from ansible.errors import AnsibleFilterError
 
 from rackwright.errors import Refusal
 from rackwright.preflight import questions
+from rackwright.site.catalog import Catalog
 from rackwright.site.site import Site
 
 
@@ -29,7 +30,7 @@ def preflight_questions(folder: str, host: str, phase: int | str, salt: int | st
     number = int(phase)
     if found is None or number not in (1, 2):
         raise AnsibleFilterError(f"There is no host {host} with a phase {phase} in {folder}.")
-    return questions(site, found, 1 if number == 1 else 2, str(salt))
+    return questions(site, found, 1 if number == 1 else 2, Catalog.load(), str(salt))
 
 
 @cache

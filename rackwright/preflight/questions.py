@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from rackwright.preflight.needs import is_control, needs
 from rackwright.preflight.upstream import upstreams
+from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
 
@@ -13,9 +14,9 @@ CALLED = (6443, 2379, 2380, 10250)  # by other hosts, over TCP
 ETCD = {1: "/var/lib/rancher/k3s/server/db", 2: "/var/lib/etcd"}
 
 
-def questions(site: Site, host: Host, phase: Phase, salt: str) -> dict[str, Any]:
+def questions(site: Site, host: Host, phase: Phase, catalog: Catalog, salt: str) -> dict[str, Any]:
     """Everything that a host is asked, as plain data; the salt hides a token's digest, and is new in each run."""
-    elsewhere = list(upstreams(site, host, phase))
+    elsewhere = list(upstreams(site, host, phase, catalog))
     return {
         "time_servers": list(site.networks.time_servers),
         "names": list(dict.fromkeys(str(urlsplit(each.address).hostname) for each in elsewhere)),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Host, Phase
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.site import Site
@@ -21,7 +22,7 @@ class Upstream(NamedTuple):
     packages: tuple[str, ...] = ()
 
 
-def upstreams(site: Site, host: Host, phase: Phase) -> Iterator[Upstream]:
+def upstreams(site: Site, host: Host, phase: Phase, catalog: Catalog) -> Iterator[Upstream]:
     """What one host needs in a phase."""
     system = host.operating_system or site.operating_system
     is_rpm = system.name in {"rocky", "rhel"}
@@ -34,7 +35,8 @@ def upstreams(site: Site, host: Host, phase: Phase) -> Iterator[Upstream]:
     if phase == 1:
         yield Upstream(K3S, "k3s")
     else:
-        yield Upstream(KUBERNETES, "kubelet and kubeadm", ("kubeadm",))
+        index = "rpm/repodata/repomd.xml" if is_rpm else "deb/Release"
+        yield Upstream(f"{KUBERNETES}/v{catalog.kubernetes.minor}/{index}", "kubelet and kubeadm", ("kubeadm",))
 
 
 def _folder(system: OperatingSystem) -> str:

@@ -307,6 +307,9 @@ ROWS = {
     "a port that is not jumbo yet": Case(
         "gpu-01", "ports have their mtu", C, link("node0", mtu=1500), ("1500", "node0", "9000")
     ),
+    "a bond that is smaller than its ports": Case(
+        "gpu-01", "ports have their mtu", C, link("bond0", mtu=1500), ("MTU 1500 at bond0", "nodes has 9000")
+    ),
     "an address that is translated": Case(
         "ws-01",
         "address is the sites",
@@ -513,7 +516,7 @@ ROWS = {
         "upstream answers",
         F,
         both(
-            put("addresses", "https://pkgs.k8s.io/core:/stable:", to="timed out"),
+            put("addresses", "https://pkgs.k8s.io/core:/stable:/v1.36/deb/Release", to="timed out"),
             put("packages", "offered", "out", to=""),
         ),
         ("pkgs.k8s.io", "timed out"),

@@ -325,5 +325,24 @@ def test_a_machine_that_never_fetched_its_package_lists(tmp_path, monkeypatch):
     assert found["offered"]["out"].startswith("gcc:")
 
 
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("", None),
+        ('Acquire::http::Proxy "http://proxy:3128";\n', {"http": "http://proxy:3128", "https": "http://proxy:3128"}),
+        (
+            'Acquire::http::Proxy "http://a:1";\nAcquire::https::Proxy "http://b:2";\n',
+            {"http": "http://a:1", "https": "http://b:2"},
+        ),
+    ],
+)
+def test_addresses_are_read_through_the_proxy_of_the_package_system(monkeypatch, words, wanted):
+    monkeypatch.setattr(packages, "run", lambda _: reading.answer(0, words))
+    monkeypatch.setattr(packages, "text", lambda _: None)
+    assert packages._proxies() == wanted
+    monkeypatch.setattr(packages, "text", lambda _: "[main]\nproxy = http://c:3\n")
+    assert packages._proxies() == {"http": "http://c:3", "https": "http://c:3"}
+
+
 def test_reverse_lookups_are_timed():
     assert system._reverse("127.0.0.1")["seconds"] < 5

@@ -10,6 +10,7 @@ from fleet import ROOT, site_of
 from rackwright.preflight.needs import needs
 from rackwright.preflight.questions import questions
 from rackwright.preflight.upstream import upstreams
+from rackwright.site.catalog import Catalog
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.site import Site
 
@@ -23,7 +24,7 @@ def host(name):
 
 def asked(name, phase=2):
     site, found = host(name)
-    return questions(site, found, phase, "s4lt")
+    return questions(site, found, phase, Catalog.load(), "s4lt")
 
 
 def test_peers_are_on_the_networks_that_both_are_in():
@@ -50,8 +51,8 @@ def test_packages_follow_the_system_and_the_source_of_the_driver():
     assert "linux-headers-{kernel}" not in asked("agents-01")["packages"]
     site, gpu = host("gpu-01")
     rocky = gpu.model_copy(update={"operating_system": OperatingSystem(name="rocky", release="9")})
-    assert "kernel-devel-{kernel}" in questions(site, rocky, 2, "")["packages"]
-    assert any("rhel9" in upstream.address for upstream in upstreams(site, rocky, 2))
+    assert "kernel-devel-{kernel}" in questions(site, rocky, 2, Catalog.load(), "")["packages"]
+    assert any("rhel9" in upstream.address for upstream in upstreams(site, rocky, 2, Catalog.load()))
 
 
 def test_ports_of_each_part():
@@ -70,6 +71,6 @@ def test_the_role_takes_the_questions_of_every_sample(name):
     site = Site.load(Path(ROOT, "inventory", name))
     for phase in site.phases:
         for each in site.hosts_in(phase):
-            found = questions(site, each, phase, "s4lt")
+            found = questions(site, each, phase, Catalog.load(), "s4lt")
             assert set(found) == set(options)
             json.dumps(found)

@@ -1,6 +1,7 @@
 """Network ports of one machine, and its addresses."""
 
 from collections.abc import Iterator
+from ipaddress import IPv4Address
 
 from rackwright.preflight.finding import Fault, changes, forbids, warns
 from rackwright.preflight.machine import Machine
@@ -52,16 +53,23 @@ def ports_have_their_speed(machine: Machine, host: Host) -> Iterator[Fault]:
 
 
 def ports_have_their_mtu(machine: Machine, host: Host, site: Site) -> Iterator[Fault]:
-    """Each port is set to the MTU of the network that it carries."""
+    """Each port, and the bond or VLAN that bears the address, is set to the MTU of the network that it carries."""
+    wished: dict[str, tuple[NetworkName, str]] = {}  # by the link's present name, its network and what it is called
     for nic in host.nics:
-        name, networks = machine.link_of(nic), _carried(host, nic)
-        link = machine.links.get(name) if name else None
-        for wished in [found.mtu for network in networks if (found := getattr(site.networks, network))][:1]:
-            if link and link.mtu != wished:
-                yield changes(
-                    f"has MTU {link.mtu} at {nic.name} ({link.ifname}), and network {networks[0]} has {wished}",
-                    "Set it at the port, its bond and its VLANs alike",
-                )
+        name = machine.link_of(nic)
+        for network in _carried(host, nic)[:1] if name else ():
+            wished[name or ""] = (network, f"{nic.name} ({name})")
+    addresses: dict[NetworkName, IPv4Address | None] = {"nodes": host.address, "storage": host.storage_address}
+    for network, address in addresses.items():
+        if address and (name := machine.link_at(address)):
+            wished.setdefault(name, (network, name))
+    for name, (network, called) in wished.items():
+        settings, link = getattr(site.networks, network), machine.links.get(name)
+        if settings and link and link.mtu != settings.mtu:
+            yield changes(
+                f"has MTU {link.mtu} at {called}, and network {network} has {settings.mtu}",
+                "Set it at the port, its bond and its VLANs alike",
+            )
 
 
 def address_is_the_sites(machine: Machine, host: Host) -> Iterator[Fault]:

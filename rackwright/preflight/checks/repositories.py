@@ -26,9 +26,9 @@ def repositories_answer(machine: Machine) -> Iterator[Fault]:
             )
 
 
-def upstream_answers(machine: Machine, host: Host, site: Site, phase: Phase) -> Iterator[Fault]:
+def upstream_answers(machine: Machine, host: Host, site: Site, phase: Phase, catalog: Catalog) -> Iterator[Fault]:
     """What the site needs from elsewhere can be read there, or a configured mirror has it."""
-    for upstream in upstreams(site, host, phase):
+    for upstream in upstreams(site, host, phase, catalog):
         error = machine.addresses.get(upstream.address, "it was not asked")
         if error and not _is_mirrored(machine, upstream):
             yield forbids(

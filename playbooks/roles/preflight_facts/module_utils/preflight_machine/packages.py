@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,8 @@ OF_INTEREST = (
 INDEX_FORMAT = "$(REPO_URI) $(RELEASE)"
 FETCH_SECONDS = 90
 QUERY_FORMAT = "%{name} %{version}-%{release}.%{arch} %{repoid}\\n"
+PROXY_OF_APT = re.compile(r'^Acquire::(https?)::Proxy "([^"]+)";$', re.MULTILINE | re.IGNORECASE)
+PROXY_OF_DNF = re.compile(r"^proxy\s*=\s*(\S+)\s*$", re.MULTILINE)
 NO_CACHE = ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="]  # else apt renews its index in place
 
 
@@ -41,9 +44,21 @@ def packages(wanted: list[str]) -> dict[str, Any]:
 
 
 def addresses(urls: list[str]) -> dict[str, str]:
-    """Why each web address cannot be read; empty where it can."""
+    """Why each web address cannot be read, through the proxy that packages come through; empty where it can."""
+    proxies = _proxies()
     with ThreadPoolExecutor(8) as pool:
-        return dict(zip(urls, pool.map(fetchable, urls)))  # noqa: B905 - Python 3.9 has no strict
+        return dict(zip(urls, pool.map(lambda url: fetchable(url, proxies), urls)))  # noqa: B905 - Python 3.9 has no strict
+
+
+def _proxies() -> dict[str, str] | None:
+    """The proxies of the package system, by scheme; nothing where it has none, and those of the environment count."""
+    found = dict(PROXY_OF_APT.findall(run(["apt-config", "dump"])["out"]))
+    match = PROXY_OF_DNF.search(text("/etc/dnf/dnf.conf") or "")
+    if match:
+        found = {"http": match[1], "https": match[1]}
+    if "http" in found:
+        found.setdefault("https", found["http"])
+    return found or None
 
 
 def _apt(wanted: list[str]) -> dict[str, Any]:

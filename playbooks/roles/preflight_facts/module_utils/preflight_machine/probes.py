@@ -55,11 +55,11 @@ def knock(address: str, port: int) -> str:
         return "silent" if "timed out" in words else words
 
 
-def fetchable(url: str) -> str:
+def fetchable(url: str, proxies: dict[str, str] | None = None) -> str:
     """Why a web address cannot be read; empty where it can, or where its server at least answers."""
     try:
         request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "preflight"})  # noqa: S310 - the site's
-        with urllib.request.urlopen(request, timeout=6):  # noqa: S310 - the site's
+        with urllib.request.build_opener(urllib.request.ProxyHandler(proxies)).open(request, timeout=6):
             return ""
     except urllib.error.HTTPError as error:
         return "" if error.code in (401, 403, 405) else f"the server says {error.code} {error.reason}"
