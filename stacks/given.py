@@ -17,6 +17,7 @@ from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
+from rackwright.user_path import user_path
 from stacks.cluster import look, mark, refuse_foreign
 
 ROOT = Path(__file__).resolve().parents[1]  # paths of the configuration are relative to it, as they are written
@@ -56,7 +57,7 @@ def read(phase: Phase) -> Given:
     if cluster is None:
         raise Refusal(f"{site.name} has no phase {phase}.", f"Write clusters.phase{phase} into its site.yml.")
     vault = ROOT / (config.get("secrets") or place)
-    kubeconfig = ROOT / Path(config.get("kubeconfig") or cluster.kubeconfig).expanduser()
+    kubeconfig = ROOT / user_path(config.get("kubeconfig") or cluster.kubeconfig)
     with ThreadPoolExecutor() as beside:
         seen = beside.submit(look, kubeconfig)  # while the vault is opened, which takes as long
         values = open_vault(vault)

@@ -49,7 +49,7 @@ class InventoryModule(BaseInventoryPlugin):
 
     def verify_file(self, path: str) -> bool:
         """True for a site.yml."""
-        return super().verify_file(path) and Path(path).name == "site.yml"
+        return Path(path).name == "site.yml"  # one that cannot be read is refused with the reason, not passed over
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         """Fill Ansible's inventory from a site; AnsibleParserError tells what the loader has against it."""
@@ -87,7 +87,7 @@ def _unlock(loader: Any, folder: Path) -> None:
     context = VaultSecretsContext.current(optional=True)
     given = context.secrets if context else []
     vault = Vault.of(folder)
-    if given or not vault.file.exists():
+    if given or not vault.exists():
         return
     given.append(("default", VaultSecret(cipher.password(vault.password_file))))
     loader.set_vault_secrets(given)

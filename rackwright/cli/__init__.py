@@ -19,6 +19,7 @@ TRACEBACK = "RACKWRIGHT_TRACEBACK"
 
 def main() -> NoReturn:
     """The process: one command, one exit code, never a traceback."""
+    _fill_closed_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, _end)
@@ -48,10 +49,38 @@ def _run(arguments: list[str]) -> int:
         return INTERRUPTED
     except typer.TyperException as error:
         return output.refuse_usage(error)
+    except OSError as error:
+        if os.environ.get(TRACEBACK):
+            traceback.print_exception(error)
+        output.flush()  # where it is the output that fails, this says so and ends
+        return output.refuse(_of_the_system(error))
+
+
+def _of_the_system(error: OSError) -> Refusal:
+    """What the system has against a file or a program that no command speaks of itself."""
+    what = error.filename if error.filename is not None else "Something that the command needs"
+    reason = error.strerror or str(error)
+    return Refusal(f"{what} cannot be used ({reason}).", "Mend that (name, owner, mode, space), then run it again.")
+
+
+def _fill_closed_streams() -> None:
+    """Give what was closed (`>&-`) something that ends or refuses at once, before a file gets its number."""
+    for number, name, flags in (
+        (0, "stdin", os.O_RDONLY),
+        (1, "stdout", os.O_RDONLY),  # what is written to it is told as lost
+        (2, "stderr", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:
-    """Let everything that is open close before a signal ends the process."""
+    """Let everything that is open close before a signal ends the process; the same again does not cut that short."""
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, lambda *_: None)  # programs that are started yet do not inherit it, as they would SIG_IGN
     sys.exit(128 + number)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from rackwright.cli import options
 from rackwright.errors import Refusal
+from rackwright.user_path import user_path
 
 if TYPE_CHECKING:
     from rackwright.site.site import Site
@@ -41,7 +42,7 @@ def check(
         found,
         options.phase_of(phase),
         Catalog.load(),
-        kubeconfig=kubeconfig or Path(cluster.kubeconfig).expanduser(),
+        kubeconfig=kubeconfig or user_path(cluster.kubeconfig),
         kubectl=toolbox["kubectl"].path if "kubectl" in toolbox else "kubectl",
         tenant_keys=_keys(found, site),
         progress=output.progress,
@@ -56,7 +57,7 @@ def _keys(site: "Site", folder: Path) -> Mapping[str, str]:
     from rackwright.secrets import Vault, complete
 
     vault = Vault.of(folder)
-    if not vault.file.exists():
+    if not vault.exists():
         return {}
     values = vault.read()
     complete(site, values, folder)

@@ -55,8 +55,8 @@ def _secrets(site: Path, output: Output) -> dict[str, str]:
     from rackwright.secrets.vault import PASSWORD_VARIABLE
 
     vault = Vault.of(site)
-    if not vault.file.exists():
-        output.note(f"There is no vault yet: rackwright secrets init {site} makes it, then run this again.")
+    if not vault.exists():
+        output.note(f"There is no vault yet: {vault.make} makes it, then run this again.")
         return {}
     passphrase = passphrase_file.write(site, vault.read())
     return {PASSPHRASE: str(passphrase), PASSWORD_VARIABLE: str(vault.password_file.absolute())}

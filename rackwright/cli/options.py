@@ -1,11 +1,13 @@
 """Arguments that several commands take, each said once."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from rackwright.cli.output import Output
+from rackwright.errors import Refusal
 
 FILE_NAME = "site.yml"
 INVENTORY = "inventory"
@@ -20,12 +22,20 @@ def output_of(context: typer.Context, *, json: bool = False) -> Output:
 
 def find_site(named: str) -> Path:
     """A site's folder from a folder, a site.yml or a bare name below inventory/."""
-    path = Path(named)
+    try:
+        return _site_of(Path(named))
+    except OSError as error:  # a folder that may not be entered, a name that is too long
+        from rackwright.site.shown import shown
+
+        raise Refusal(f"{shown(named)} cannot be read ({error.strerror}).", "Mend its owner, mode or name.") from None
+
+
+def _site_of(path: Path) -> Path:
     if path.name == FILE_NAME and path.is_file():
         return path.parent
     if (path / FILE_NAME).is_file():
         return path
-    below = Path(INVENTORY, named)
+    below = Path(INVENTORY, path)
     if len(path.parts) == 1 and (below / FILE_NAME).is_file():
         return below
     raise typer.BadParameter(_no_site(path))
@@ -36,6 +46,9 @@ def _no_site(path: Path) -> str:
 
     if path.is_file():
         return f"{path} is a file, and a site is a folder with a {FILE_NAME} in it."
+    file = path if path.name == FILE_NAME else path / FILE_NAME
+    if os.path.lexists(file) and not (path == file and path.is_dir()):
+        return f"{file} is no file, or a link that leads to none; write the site there."
     if path.is_dir():
         return f"{path} is a folder without a {FILE_NAME}."
     known = sorted(file.parent.name for file in Path(INVENTORY).glob(f"*/{FILE_NAME}"))

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import typer
 
@@ -40,6 +40,10 @@ class Output:
         """A remark beside the answer, on stderr."""
         _write(sys.stderr, line)
 
+    def flush(self) -> None:
+        """Write what a library put on stdout without looking whether it arrives."""
+        _flush(sys.stdout)
+
     def refuse(self, refusal: Refusal) -> int:
         """Say what is wrong and the cure, and give the exit code."""
         if self.json:
@@ -64,15 +68,25 @@ def _write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "utf-8"
     try:
         stream.write(plain.encode(encoding, "backslashreplace").decode(encoding))
-        stream.flush()
-    except BrokenPipeError:
-        _discard(stream)
-        sys.exit(BROKEN_PIPE)
     except OSError as error:
-        _discard(stream)
-        if stream is not sys.stderr:
-            _write(sys.stderr, f"The output cannot be written ({error.strerror}).\nWrite it elsewhere.")
-        sys.exit(1)
+        _lose(stream, error)
+    _flush(stream)
+
+
+def _flush(stream: TextIO) -> None:
+    try:
+        stream.flush()
+    except OSError as error:
+        _lose(stream, error)
+
+
+def _lose(stream: TextIO, error: OSError) -> NoReturn:
+    _discard(stream)
+    if isinstance(error, BrokenPipeError):
+        sys.exit(BROKEN_PIPE)
+    if stream is not sys.stderr:
+        _write(sys.stderr, f"The output cannot be written ({error.strerror}).\nWrite it elsewhere.")
+    sys.exit(1)
 
 
 def _discard(stream: TextIO) -> None:

@@ -70,7 +70,7 @@ def _open_vault(site: Path) -> None:
     from rackwright.secrets import Vault
 
     vault = Vault.of(site)
-    if vault.file.exists():
+    if vault.exists():
         vault.read()
 
 

@@ -44,11 +44,11 @@ def _vault(site: "Site", folder: Path) -> str:
     """What is to be said of the site's vault; it is no part of the site file, so nothing of it is a fault here."""
     from rackwright.secrets import Vault, complete, required
 
-    vault = Vault.of(folder)
     try:
+        vault = Vault.of(folder)
         names = required(site)
-        if not vault.file.exists():
-            return f"There is no vault yet: rackwright secrets init {folder} makes it, with {len(names)} secrets."
+        if not vault.exists():
+            return f"There is no vault yet: {vault.make} makes it, with {len(names)} secrets."
         complete(site, vault.read(), folder)
     except Refusal as refusal:
         return f"{refusal.what} {refusal.cure}"

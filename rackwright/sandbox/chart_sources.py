@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rackwright.errors import Refusal
 from rackwright.site.catalog import Catalog, Chart
+from rackwright.user_path import user_path
 
 STAND_INS = Path(__file__).parent / "charts"
 UPSTREAM = "upstream"
@@ -36,7 +37,7 @@ def chart_sources(catalog: Catalog, charts: str | None) -> tuple[ChartSource, ..
         return tuple(_from_repository(name, pin) for name, pin in catalog.charts.items())
     if charts is None:
         return tuple(_stand_in(name) for name in catalog.charts)
-    folder = Path(charts).expanduser().resolve()
+    folder = user_path(charts).resolve()
     if not folder.is_dir():
         raise Refusal(f"The folder of charts {folder} is not there.", "Name a folder, or `upstream`, or leave it out.")
     found = tuple(_in_folder(folder, name, pin) for name, pin in catalog.charts.items())

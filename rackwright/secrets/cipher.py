@@ -1,10 +1,12 @@
 """Encrypts and decrypts as ansible-vault does, through Ansible's own code."""
 
 import binascii
+import os
 import stat
 from pathlib import Path
 from typing import Any
 
+from rackwright.command_line import command_line
 from rackwright.errors import Refusal
 
 HEADER = b"$ANSIBLE_VAULT;"
@@ -20,7 +22,7 @@ def encrypt(text: str, password_file: Path) -> bytes:
 def decrypt(file: Path, ciphertext: bytes, password_file: Path) -> str:
     """The text of a vault; raises Refusal where it is none, is damaged, or the password is another."""
     if not ciphertext.startswith(HEADER):
-        raise _not_a_vault(file, ciphertext)
+        raise _not_a_vault(file, ciphertext, password_file)
     if _is_damaged(ciphertext):
         raise _damaged(file)
     opener = _opener(password_file)
@@ -31,7 +33,8 @@ def decrypt(file: Path, ciphertext: bytes, password_file: Path) -> str:
     except _ansible().errors.AnsibleError:
         raise Refusal(
             f"{file} does not open with the password of {password_file}: it was made with another, or was changed.",
-            "Put the right password there, or point ANSIBLE_VAULT_PASSWORD_FILE at it.",
+            "Put the right password there, or point ANSIBLE_VAULT_PASSWORD_FILE at it; if it is the right one, restore "
+            "the vault from your copy.",
         ) from None
 
 
@@ -47,7 +50,7 @@ def password(file: Path) -> bytes:
         ) from None
     except OSError as error:
         raise Refusal(f"{file} cannot be read ({error.strerror}).", "Mend its owner and mode.") from None
-    _refuse_loose(file, mode)
+    _refuse_unfit(file, mode)
     try:
         found = ansible.parsing.vault.get_file_vault_secret(
             filename=str(file), vault_id="default", loader=ansible.parsing.dataloader.DataLoader()
@@ -59,10 +62,15 @@ def password(file: Path) -> bytes:
 
 
 def _ansible() -> Any:
-    import ansible.errors  # noqa: PLC0415 - it takes 0.3 s, which only those wait for who open a vault
-    import ansible.parsing.dataloader  # noqa: PLC0415
-    import ansible.parsing.vault  # noqa: PLC0415
-
+    try:
+        import ansible.errors  # noqa: PLC0415 - it takes 0.3 s, which only those wait for who open a vault
+        import ansible.parsing.dataloader  # noqa: PLC0415
+        import ansible.parsing.vault  # noqa: PLC0415
+    except Exception as error:  # noqa: BLE001 - it reads the user's ansible.cfg meanwhile, and raises what it likes
+        raise Refusal(
+            f"Ansible, which opens the vault, does not start: {' '.join(str(error).split()).rstrip('.')}.",
+            "Mend its settings: ansible.cfg here, ~/.ansible.cfg, and the variables that `env | grep ANSIBLE` shows.",
+        ) from None
     return ansible
 
 
@@ -75,19 +83,27 @@ def _no_password(file: Path, mode: int) -> tuple[str, str]:
     if mode & stat.S_IXUSR:
         return (
             f"{file} is executable, but running it gave no vault password.",
-            f"Make it a script that prints the password and ends with 0, or, if it is plain text, chmod 600 {file}.",
+            f"Make it a script that prints the password and ends with 0, or, if it is plain text, {_own(file)}",
         )
     return f"{file} gives no vault password (it is empty, or cannot be read).", "Put the password there, on one line."
 
 
-def _refuse_loose(file: Path, mode: int) -> None:
-    if not stat.S_ISREG(mode):
-        return
+def _refuse_unfit(file: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):  # a pipe would be waited for, a device read without end
+        raise Refusal(f"{file} is to hold the vault's password, and is no regular file.", "Put the password in a file.")
     if mode & stat.S_IXUSR:
         if mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise Refusal(f"{file} is a password script that others may change.", f"chmod go-w {file}")
+            what = f"{file} is a password script that others may change."
+            raise Refusal(what, command_line("chmod", "go-w", file))
     elif mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise Refusal(f"{file} holds the vault's password, and others may read it.", f"chmod 600 {file}")
+        raise Refusal(f"{file} holds the vault's password, and others may read it.", _own(file))
+    elif not os.access(file, os.R_OK):
+        raise Refusal(f"{file} holds the vault's password, and you may not read it.", _own(file))
+
+
+def _own(file: Path) -> str:
+    """What makes a file readable for its owner alone."""
+    return command_line("chmod", "600", file)
 
 
 def _is_damaged(ciphertext: bytes) -> bool:
@@ -103,10 +119,13 @@ def _damaged(file: Path) -> Refusal:
     return Refusal(f"{file} is damaged: a part of it is missing.", "Restore it from your copy of it.")
 
 
-def _not_a_vault(file: Path, text: bytes) -> Refusal:
+def _not_a_vault(file: Path, text: bytes, password_file: Path) -> Refusal:
     if not text.strip():
-        return Refusal(f"{file} is empty.", "Restore it from your copy, or remove it and run rackwright secrets init.")
+        make = command_line("rackwright", "secrets", "init", file.parents[2])
+        return Refusal(f"{file} is empty.", f"Restore it from your copy, or remove it and run {make}")
+    with_password = ("--vault-password-file", password_file) if password_file.exists() else ()
+    encrypt = command_line("ansible-vault", "encrypt", *with_password, file)
     return Refusal(
         f"{file} is not a vault: what is in it lies there in clear.",
-        f"Run ansible-vault encrypt {file}, and replace secrets that others may have seen.",
+        f"Run {encrypt} and replace secrets that others may have seen.",
     )

@@ -44,10 +44,11 @@ def complete(site: Site, values: Mapping[str, str], folder: Path) -> None:
 def unfit(site: Site, values: Mapping[str, str], folder: Path) -> Iterator[Unfit]:
     """Everything that is wrong with the secrets of a site."""
     wanted = {secret.name: secret for secret in required(site)}
-    edit = Vault.of(folder).edit
+    vault = Vault.of(folder)
+    edit = vault.edit
     for secret in wanted.values():
         if secret.name not in values:
-            yield Unfit(secret.name, f"is missing ({secret.purpose.rstrip('.')})", f"rackwright secrets init {folder}")
+            yield Unfit(secret.name, f"is missing ({secret.purpose.rstrip('.')})", vault.make)
     for name in values:
         if name not in wanted and not name.startswith("ansible_"):
             cure = nearest(name, [known for known in wanted if known not in values])

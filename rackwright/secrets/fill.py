@@ -1,7 +1,9 @@
 """Fills a vault with what is missing, and keeps every value that is there."""
 
+import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,14 +34,15 @@ class Filled:
 
 def fill(site: Site, vault: Vault, give: Give) -> Filled:
     """Make or extend a vault: generate what can be generated, take the rest from `give`, which may have nothing."""
-    made_password = not vault.file.exists() and _ensure_password(vault)
     wanted = required(site)
-    with vault.locked():
-        kept = vault.read() if vault.file.exists() else {}
+    with vault.locked(), _no_password_alone(vault):
+        is_new = not vault.exists()
+        made_password = is_new and _ensure_password(vault)
+        kept = {} if is_new else vault.read()
         absent = [secret for secret in wanted if secret.name not in kept]
         generated = {secret.name: secret.generate() for secret in absent if secret.generated}
         given = _given([secret for secret in absent if not secret.generated], give)
-        if generated or given or not vault.file.exists():
+        if generated or given or is_new:
             vault.write(_in_order(wanted, kept | generated | given), wanted)
     missing = tuple(secret for secret in absent if secret.name not in generated | given)
     return Filled(vault, tuple(kept), tuple(generated), tuple(given), missing, made_password)
@@ -50,6 +53,18 @@ def throw_away(site: Site, folder: Path) -> Vault:
     vault = Vault(Vault.of(folder).file, folder / PASSWORD_NAME)
     fill(site, vault, Secret.generate)
     return vault
+
+
+@contextmanager
+def _no_password_alone(vault: Vault) -> Iterator[None]:
+    """Take away a password that was made for a vault which then could not be: nobody was told of it."""
+    had_password = os.path.lexists(vault.password_file)
+    try:
+        yield
+    except BaseException:
+        if not had_password and not vault.file.exists():
+            vault.password_file.unlink(missing_ok=True)
+        raise
 
 
 def _ensure_password(vault: Vault) -> bool:

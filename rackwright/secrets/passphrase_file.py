@@ -6,6 +6,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from rackwright.command_line import command_line
 from rackwright.errors import Refusal
 from rackwright.secrets import private_file
 
@@ -16,7 +17,8 @@ NAME = "pulumi_passphrase"
 def write(site_folder: Path, values: Mapping[str, str]) -> Path:
     """Lay the passphrase of a site into a file of mode 0600 in memory; it is gone after a reboot."""
     if NAME not in values:
-        raise Refusal(f"The vault has no {NAME}.", f"rackwright secrets init {site_folder} adds it.")
+        make = command_line("rackwright", "secrets", "init", site_folder)
+        raise Refusal(f"The vault has no {NAME}.", f"{make} adds it.")
     file = _folder() / _name(site_folder)
     private_file.write(file, values[NAME].encode())
     return file

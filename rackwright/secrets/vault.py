@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from typing import Self
 
 import yaml
 
+from rackwright.command_line import command_line
 from rackwright.errors import Refusal
 from rackwright.secrets import cipher, private_file
 from rackwright.secrets.required import Secret
+from rackwright.user_path import user_path
 
 FILE_NAME = Path("group_vars", "all", "secrets.yml")
 PASSWORD_NAME = ".vault-password"  # noqa: S105 - the name of a file
@@ -33,13 +36,28 @@ class Vault:
         """The vault of a site's folder (or of the folder of its site.yml); nothing is read yet."""
         folder = place.parent if place.is_file() else place
         named = os.environ.get(PASSWORD_VARIABLE)
-        password_file = Path(os.path.expandvars(named)).expanduser() if named else folder / PASSWORD_NAME
+        password_file = user_path(os.path.expandvars(named)) if named else folder / PASSWORD_NAME
         return cls(folder / FILE_NAME, password_file)
 
     @property
     def edit(self) -> str:
         """The command that opens the vault in an editor."""
-        return f"ansible-vault edit --vault-password-file {self.password_file} {self.file}"
+        return command_line("ansible-vault", "edit", "--vault-password-file", self.password_file, self.file)
+
+    @property
+    def make(self) -> str:
+        """The command that makes the vault, or adds what is missing to it."""
+        return command_line("rackwright", "secrets", "init", self.file.parents[2])
+
+    def exists(self) -> bool:
+        """Whether there is a vault; raises Refusal where that cannot be seen."""
+        try:
+            self.file.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise self._unreadable(error) from None
+        return True
 
     def read(self) -> dict[str, str]:
         """Every secret by name; raises Refusal where the vault or its password is missing, wrong or damaged."""
@@ -66,18 +84,22 @@ class Vault:
 
     def _ciphertext(self) -> bytes:
         try:
+            if not stat.S_ISREG(self.file.stat().st_mode):  # a pipe would be waited for, a device read without end
+                raise Refusal(f"{self.file} cannot be read (no regular file).", f"Move it away, then run {self.make}")
             with self.file.open("rb") as file:
                 text = file.read(LARGEST_BYTES + 1)
         except FileNotFoundError:
-            raise Refusal(
-                f"{self.file} is not there: the site has no vault yet.",
-                f"rackwright secrets init {self.file.parents[2]} makes it.",
-            ) from None
+            raise Refusal(f"{self.file} is not there: the site has no vault yet.", f"{self.make} makes it.") from None
         except OSError as error:
-            raise Refusal(f"{self.file} cannot be read ({error.strerror}).", "Mend its owner and mode.") from None
+            raise self._unreadable(error) from None
         if len(text) > LARGEST_BYTES:
             raise Refusal(f"{self.file} is larger than 1 MiB.", "Look whether this is the right file.")
         return text
+
+    def _unreadable(self, error: OSError) -> Refusal:
+        return Refusal(
+            f"{self.file} cannot be read ({error.strerror}).", "Mend its owner, its mode, or the links to it."
+        )
 
 
 def open_vault(place: Path) -> dict[str, str]:

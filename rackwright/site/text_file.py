@@ -28,10 +28,10 @@ def read_text(file: Path) -> str:
         raise Refusal(f"{file} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from None
     except OSError as error:
         raise Refusal(
-            f"{file} cannot be read ({error.strerror}).", "Name the folder of a site, such as inventory/example."
+            f"{file} cannot be read ({error.strerror}).", "Look at its name, its owner and mode, and the links to it."
         ) from None
     except ValueError:  # a null byte in the name
-        raise Refusal(f"{str(file)!r} is no name of a file.", "Name the folder of a site.") from None
+        raise Refusal(f"{str(file)!r} is no name of a file.", "Name another.") from None
     _no_control_characters(file, text)
     return text
 

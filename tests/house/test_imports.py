@@ -11,21 +11,27 @@ ROOT = Path(__file__).resolve().parents[2]
 # By package: what its modules may import at the top of a file, beside the standard library and themselves.
 MAY_IMPORT = {
     "rackwright.errors": set(),
+    "rackwright.command_line": set(),
+    "rackwright.user_path": {"rackwright.errors"},
     "rackwright.inventory": {"rackwright.errors", "rackwright.site"},
     "rackwright.language_host": {"google", "grpc", "pulumi", "rackwright.errors"},
     "rackwright.site": {"annotated_types", "pydantic", "pydantic_core", "yaml", "rackwright.errors"},
     "rackwright.playbook": {"rackwright.errors"},
     "rackwright.preflight": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
-    "rackwright.secrets": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
+    "rackwright.secrets": {
+        "pydantic", "yaml", "rackwright.command_line", "rackwright.errors", "rackwright.site", "rackwright.user_path",
+    },
     "rackwright.checks": {"yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets"},
     "rackwright.sandbox": {
         "yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.checks",
+        "rackwright.user_path",
     },
-    "rackwright.cli": {"typer", "click", "rackwright.errors"},
+    "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},
     "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},
     "stacks": {
         "pulumi", "pulumi_kubernetes", "components", "rackwright.errors", "rackwright.secrets", "rackwright.site",
+        "rackwright.user_path",
     },
 }  # fmt: skip
 

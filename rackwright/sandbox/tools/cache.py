@@ -14,6 +14,7 @@ from rackwright.errors import Refusal
 from rackwright.sandbox import interruption, processes
 from rackwright.sandbox.locks import Progress, held, silence
 from rackwright.sandbox.tools.declaration import Family
+from rackwright.user_path import user_path
 
 MANIFEST = "manifest.json"
 HALF_MADE = ".making-"
@@ -22,7 +23,7 @@ HALF_MADE = ".making-"
 def cache_folder() -> Path:
     """Rackwright's folder in the user's cache."""
     configured = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(configured) if configured.startswith("/") else Path.home() / ".cache") / "rackwright"
+    return (Path(configured) if configured.startswith("/") else user_path("~/.cache")) / "rackwright"
 
 
 def key(family: Family) -> str:

@@ -11,6 +11,7 @@ from rackwright.sandbox.locks import Progress
 from rackwright.sandbox.tools.declaration import FAMILIES, Tool, Version, parse_version, spell
 from rackwright.sandbox.tools.search import outside_the_cache
 from rackwright.sandbox.tools.toolbox import Found, Source
+from rackwright.user_path import user_path
 
 SECONDS_TO_FETCH = 300
 
@@ -27,7 +28,7 @@ def language_host(tool: Tool, pulumi: Found) -> Found:
 def provider_plugin(tool: Tool) -> Found | None:
     """The newest fitting provider among the plugins that an official Pulumi has fetched."""
     configured = os.environ.get("PULUMI_HOME", "")
-    plugins = (Path(configured) if configured else Path.home() / ".pulumi") / "plugins"
+    plugins = (Path(configured) if configured else user_path("~/.pulumi")) / "plugins"
     best: tuple[Version, Path] | None = None
     for folder in plugins.glob("resource-kubernetes-v*"):
         version, path = parse_version(folder.name), folder / tool.name
