@@ -1,10 +1,13 @@
 """Machines that are as their site says: nothing is to be said of them."""
 
+import json
+
 import pytest
+from broken_machines import drive, without_package
 from fleet import BENCH, TOKEN, answers_of, look, site_of
 
 from rackwright.errors import Refusal
-from rackwright.preflight import verdict
+from rackwright.preflight import Weight, verdict
 from rackwright.site.catalog import Catalog
 
 
@@ -61,3 +64,64 @@ def test_a_token_is_never_in_what_is_said():
     assert found
     assert TOKEN not in str(found)
     assert "f" * 64 not in str(found)
+
+
+def as_delivered(answers):
+    """An HGX server with a fresh Ubuntu: no driver, no bond, no jumbo frames, empty drives, swap, nouveau."""
+    answers["gpus"] |= {"driver_version": None, "module": {"code": 1, "out": "", "error": "modinfo: ERROR: not found"}}
+    answers["system"]["modules"] = ["nouveau", "mlx5_core", "nvme", "ext4"]
+    answers["swap"] |= {
+        "swaps": answers["swap"]["swaps"] + "/swap.img file 8388604 0 -2\n",
+        "fstab": answers["swap"]["fstab"].replace("#/swap.img", "/swap.img"),
+    }
+    network = answers["network"]
+    links = [
+        each for each in json.loads(network["links"]["out"]) if each["ifname"] in {"lo", "node0", "node1", "fabric0"}
+    ]
+    for each in links[1:]:
+        each |= {"ifname": NAMES[each["ifname"]], "mtu": 1500, "address": each.pop("permaddr", each["address"])}
+        each.pop("master", None)
+    network["links"]["out"] = json.dumps(links)
+    network["ports"] = {NAMES[name]: port for name, port in network["ports"].items()}
+    addressed = [{"ifname": NAMES["node0"], "addr_info": [{"family": "inet", "local": "10.30.0.11", "prefixlen": 24}]}]
+    network["addresses"]["out"] = json.dumps(addressed)
+    network |= {
+        "rdma": [],
+        "listening": {"code": 0, "out": 'tcp LISTEN 0 128 0.0.0.0:22 0.0.0.0:* users:(("sshd",pid=1,fd=3))\n'},
+    }
+    for ping in answers["paths"]["pings"]:
+        if ping["network"] == "storage" or ping["bytes"] == 9000:
+            ping |= {
+                "code": 1,
+                "out": "ping: local error: message too long, mtu=1500\n" if ping["bytes"] == 9000 else "",
+            }
+    for door in answers["paths"]["doors"]:
+        door["answer"] = "refused"
+    for device in ("/dev/nvme1n1", "/dev/nvme2n1", "/dev/nvme3n1", "/dev/nvme4n1"):
+        drive(device, fstype=None, children=[])(answers)
+    answers["disks"]["signatures"] = {path: {"code": 0, "out": ""} for path in answers["disks"]["signatures"]}
+    answers["disks"]["volume_groups"] = {"code": 127, "out": "", "error": "pvs is not installed"}
+    packages = answers["packages"]
+    for name in ("nvidia-open", "nvidia-container-toolkit", "kubeadm"):
+        without_package(name)(answers)
+    packages |= {"installed": {"code": 1, "out": ""}, "held": {"code": 0, "out": ""}}
+    packages["automatic"] = 'APT::Periodic::Unattended-Upgrade "1";\n'
+    answers["leftovers"] |= {"paths": [], "servers": {"k3s": "", "kubeadm": ""}}
+    answers["services"]["out"] = answers["services"]["out"].replace("ActiveState=active", "ActiveState=inactive")
+
+
+TOO_LONG = "ping: local error: message too long, mtu=1500\n"
+NAMES = {"node0": "enp65s0f0np0", "node1": "enp65s0f1np1", "fabric0": "enp94s0np0"}
+
+
+def test_nothing_forbids_going_on_with_servers_as_they_are_delivered():
+    found = look({"gpu-01": as_delivered})
+    assert {each.weight for each in found} == {Weight.CHANGES}, found
+    assert {each.check for each in found} == {
+        "swap is off",
+        "nouveau is not loaded",
+        "fabric manager is the drivers",
+        "nothing upgrades by itself",
+        "peers answer",
+        "ports have their mtu",
+    }
