@@ -1,7 +1,6 @@
 """A rehearsal: a real Kubernetes API, the site's machines simulated, the real stack, checks, a report, nothing left."""
 
 import errno
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,7 +16,7 @@ from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.nodes import nodes, storage_capacities
 from rackwright.sandbox.report import Report
-from rackwright.sandbox.settling import Watch, settle
+from rackwright.sandbox.settling import Watch, demand_room, settle
 from rackwright.sandbox.stack import Stack
 from rackwright.secrets import Vault, complete, open_vault, throw_away
 from rackwright.site.catalog import Catalog
@@ -26,7 +25,6 @@ from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
 DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
-WRITABLE_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def _play(wishes: Wishes, report: Report) -> None:
             plane.keep = False  # whoever stops it wants none of it
             raise
         except Refusal:
-            _blame_a_full_disk(plane.folder)
+            demand_room(plane.folder)
             raise
         if wishes.keep:
             report.kept = {"name": plane.name, "kubeconfig": str(plane.kubeconfig)}
@@ -134,7 +132,7 @@ def _lay_ground(wishes: Wishes, report: Report, plane: ControlPlane) -> Stack:
 def _deploy(wishes: Wishes, report: Report, plane: ControlPlane, stack: Stack) -> None:
     access = Access(plane.kubeconfig, report.toolbox["kubectl"].path)
     with _step(report, "pulumi up", wishes.progress):
-        events = stack.up(wishes.progress, Watch(access, plane.kubeconfig))
+        events = stack.up(wishes.progress, Watch(access, plane.folder))
     report.parts = events.parts
     with stack.changes() as changes:  # meanwhile, since nothing below changes the cluster
         with _step(report, "settling", wishes.progress):
@@ -144,12 +142,6 @@ def _deploy(wishes: Wishes, report: Report, plane: ControlPlane, stack: Stack) -
         with _step(report, "second run", wishes.progress):
             report.changes = changes()
             report.outputs = stack.outputs()
-
-
-def _blame_a_full_disk(folder: Path) -> None:
-    """Where nothing can be written any more, that is the reason, whatever the program that failed makes of it."""
-    if folder.exists() and shutil.disk_usage(folder).free < WRITABLE_BYTES:
-        raise Refusal(f"The disk of {folder} is full.", "Free some 500 MB, and run this again.")
 
 
 @contextmanager

@@ -1,11 +1,8 @@
 """Waiting for what goes on after `pulumi up`, and saying what holds things up."""
 
-import socket
+import shutil
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
-
-import yaml
 
 from rackwright.checks.access import Access
 from rackwright.checks.findings import Finding, Outcome
@@ -18,6 +15,7 @@ from rackwright.checks.operators import (
 from rackwright.checks.readiness import pods_are_ready
 from rackwright.checks.volumes import claims_are_bound
 from rackwright.errors import Refusal
+from rackwright.sandbox import processes
 from rackwright.sandbox.events import Events
 from rackwright.sandbox.locks import Progress
 from rackwright.site.site import Site
@@ -26,24 +24,26 @@ QUIET_S = 30.0  # without a word from Pulumi before somebody looks what is the m
 LONGEST_S = 900.0
 SETTLE_S = 30.0
 PAUSE_S = 0.5
-ANSWER_S = 10.0
+WRITABLE_BYTES = 8 * 2**20
 
 
 class Watch:
     """Ends a run that will not come to an end by itself, with what holds it up."""
 
-    def __init__(self, access: Access, kubeconfig: Path) -> None:
+    def __init__(self, access: Access, folder: Path) -> None:
         self._access = access
+        self._folder = folder
         self._looked = 0.0
-        self._server = urlsplit(yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]["server"])
+        self._programs = {number: _name(number) for number in processes.working_in(folder)}
 
     def __call__(self, events: Events) -> None:
         """Called every second; Refusal where something is stuck."""
         quiet = events.quiet_for()
-        if not self._answers():
+        demand_room(self._folder)
+        if dead := [name for number, name in self._programs.items() if _name(number) != name]:
             raise Refusal(
-                "The API server of the rehearsal has died, so pulumi up stopped.",
-                "See that the machine has some 4 GB of memory and of disk to spare, and run this again.",
+                f"{dead[0]}, a program of the rehearsal's control plane, has died.",
+                "See that the machine has some 4 GB of memory to spare, and run this again.",
             )
         if time.monotonic() - events.started > LONGEST_S:
             raise self._stuck(events, LONGEST_S)
@@ -51,14 +51,6 @@ class Watch:
             self._looked = time.monotonic()
             if list(held_up(self._access)):
                 raise self._stuck(events, quiet)
-
-    def _answers(self) -> bool:
-        """Whether the API server listens; a dead one would be waited for until every timeout has passed."""
-        try:
-            socket.create_connection((self._server.hostname or "", self._server.port or 443), ANSWER_S).close()
-        except OSError:
-            return False
-        return True
 
     def _stuck(self, events: Events, seconds: float) -> Refusal:
         waiting = ", ".join(events.under_way[:5]) or "nothing that it names"
@@ -68,6 +60,12 @@ class Watch:
             f"pulumi up has waited {seconds:.0f} s for {waiting}: {reason}.",
             "Mend the site file or the component; with --keep the cluster stays for you to look at.",
         )
+
+
+def demand_room(folder: Path) -> None:
+    """Refusal where nothing can be written any more: programs would hang on it or die of it, and say something else."""
+    if folder.exists() and shutil.disk_usage(folder).free < WRITABLE_BYTES:
+        raise Refusal(f"The disk of {folder} is full.", "Free some 500 MB, and run this again.")
 
 
 def held_up(access: Access) -> list[Finding]:
@@ -98,3 +96,11 @@ def settle(access: Access, site: Site, progress: Progress) -> None:
             progress(line)
             said = line
         time.sleep(PAUSE_S)
+
+
+def _name(process: int) -> str:
+    """The name of a living process; empty for one that has ended."""
+    try:
+        return (processes.PROCESSES / str(process) / "comm").read_text().strip()
+    except OSError:
+        return ""
