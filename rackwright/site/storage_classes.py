@@ -1,13 +1,8 @@
-"""Storage classes and volume groups, one a purpose of a drive."""
+"""Storage classes, one a purpose of a drive."""
 
 from rackwright.site.hosts import Purpose
 
 VOLUME_PURPOSES: tuple[Purpose, ...] = ("models", "vectors", "database", "scratch")
-
-
-def volume_group(purpose: Purpose) -> str:
-    """The LVM volume group that the drives of one purpose form on a host."""
-    return f"vg-{purpose}"
 
 
 def storage_class(purpose: Purpose) -> str:
