@@ -51,6 +51,12 @@ def test_no_module_is_a_warehouse(limit):
         assert len(file.read_text().splitlines()) <= limit, file.relative_to(ROOT)
 
 
+def test_no_two_test_modules_have_one_name():
+    """Pytest imports them by their names alone."""
+    names = [file.name for file in tracked("tests/*.py") if file.name not in ("__init__.py", "conftest.py")]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_lock_names_hashes_and_no_addresses():
     lock = (ROOT / "requirements.lock").read_text()
     assert "--hash=sha256:" in lock
