@@ -24,72 +24,80 @@ class Experts(Settings):
     """The experts of a mixture; every layer that has them has the same."""
 
     count: int = Field(ge=2, le=4096, description="Routed experts of a layer.")
-    per_token: int = Field(ge=1, description="Of them used for one token.")
-    intermediate: int = Field(ge=1, description="Width of one expert.")
-    shared_intermediate: int = Field(default=0, ge=0, description="Width of what every token uses beside them.")
-    layers: int = Field(ge=1, description="Layers that have them; the others have a dense MLP.")
+    per_token: int = Field(ge=1, le=4096, description="Of them used for one token.")
+    intermediate: int = Field(ge=1, le=1_000_000, description="Width of one expert.")
+    shared_intermediate: int = Field(
+        default=0, ge=0, le=1_000_000, description="Width of what every token uses beside them."
+    )
+    layers: int = Field(ge=1, le=1000, description="Layers that have them; the others have a dense MLP.")
 
 
 class Latent(Settings):
     """Multi-head latent attention: one compressed key and value for all heads."""
 
-    kv_rank: int = Field(ge=1, description="kv_lora_rank of config.json.")
-    rope_dim: int = Field(ge=1, description="qk_rope_head_dim.")
-    nope_dim: int = Field(ge=1, description="qk_nope_head_dim.")
-    value_dim: int = Field(ge=1, description="v_head_dim.")
-    query_rank: int | None = Field(default=None, ge=1, description="q_lora_rank, where queries are compressed too.")
+    kv_rank: int = Field(ge=1, le=1_000_000, description="kv_lora_rank of config.json.")
+    rope_dim: int = Field(ge=1, le=1_000_000, description="qk_rope_head_dim.")
+    nope_dim: int = Field(ge=1, le=1_000_000, description="qk_nope_head_dim.")
+    value_dim: int = Field(ge=1, le=1_000_000, description="v_head_dim.")
+    query_rank: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="q_lora_rank, where queries are compressed too."
+    )
 
 
 class Indexer(Settings):
     """Sparse attention: a small indexer picks the tokens that a query looks at."""
 
-    heads: int = Field(ge=1, description="index_n_heads.")
-    dim: int = Field(ge=1, description="index_head_dim.")
-    tokens: int = Field(ge=1, description="index_topk: tokens that are looked at.")
+    heads: int = Field(ge=1, le=1_000_000, description="index_n_heads.")
+    dim: int = Field(ge=1, le=1_000_000, description="index_head_dim.")
+    tokens: int = Field(ge=1, le=100_000_000, description="index_topk: tokens that are looked at.")
 
 
 class Recurrent(Settings):
     """Layers with a state of constant size in place of keys and values (Mamba, gated delta net)."""
 
-    layers: int = Field(ge=1, description="How many layers have it.")
-    key_heads: int = Field(ge=1, description="Key heads; the groups of Mamba.")
-    value_heads: int = Field(ge=1, description="Value heads; the heads of Mamba.")
-    key_dim: int = Field(ge=1, description="Width of a key; the state size of Mamba.")
-    value_dim: int = Field(ge=1, description="Width of a value; the head dimension of Mamba.")
-    convolution: int = Field(default=4, ge=1, description="Tokens that the convolution sees.")
+    layers: int = Field(ge=1, le=1000, description="How many layers have it.")
+    key_heads: int = Field(ge=1, le=1_000_000, description="Key heads; the groups of Mamba.")
+    value_heads: int = Field(ge=1, le=1_000_000, description="Value heads; the heads of Mamba.")
+    key_dim: int = Field(ge=1, le=1_000_000, description="Width of a key; the state size of Mamba.")
+    value_dim: int = Field(ge=1, le=1_000_000, description="Width of a value; the head dimension of Mamba.")
+    convolution: int = Field(default=4, ge=1, le=1_000_000, description="Tokens that the convolution sees.")
 
 
 class Architecture(Settings):
     """A transformer's shape, as its config.json states it."""
 
     layers: int = Field(ge=1, le=1000, description="Hidden layers.")
-    hidden: int = Field(ge=1, description="Width of the residual stream.")
-    attention_heads: int = Field(ge=1, description="Query heads.")
-    kv_heads: int = Field(ge=1, description="Key and value heads.")
-    head_dim: int = Field(ge=1, description="Width of a head.")
-    vocabulary: int = Field(ge=1, description="Size of the vocabulary.")
-    parameters: float = Field(gt=0, description="Parameters, in billions.")
+    hidden: int = Field(ge=1, le=1_000_000, description="Width of the residual stream.")
+    attention_heads: int = Field(ge=1, le=1_000_000, description="Query heads.")
+    kv_heads: int = Field(ge=1, le=1_000_000, description="Key and value heads.")
+    head_dim: int = Field(ge=1, le=1_000_000, description="Width of a head.")
+    vocabulary: int = Field(ge=1, le=100_000_000, description="Size of the vocabulary.")
+    parameters: float = Field(gt=0, le=1_000_000, description="Parameters, in billions.")
     active_parameters: float | None = Field(
-        default=None, gt=0, description="Of them used for one token, in billions (MoE)."
+        default=None, gt=0, le=1_000_000, description="Of them used for one token, in billions (MoE)."
     )
-    context_length: int = Field(ge=1, description="The longest context, in tokens.")
+    context_length: int = Field(ge=1, le=100_000_000, description="The longest context, in tokens.")
     sliding_window: int | None = Field(
-        default=None, ge=1, description="Window of the layers that do not see everything."
+        default=None, ge=1, le=100_000_000, description="Window of the layers that do not see everything."
     )
-    sliding_layers: int = Field(default=0, ge=0, description="How many layers have that window.")
+    sliding_layers: int = Field(default=0, ge=0, le=1000, description="How many layers have that window.")
     native_precision: Precision = Field(
         default="bfloat16", description="The precision that the weights are published in."
     )
-    weights_gib: float | None = Field(default=None, gt=0, description="Size of the published weights, in GiB.")
+    weights_gib: float | None = Field(
+        default=None, gt=0, le=1_000_000, description="Size of the published weights, in GiB."
+    )
     intermediate: int | None = Field(
-        default=None, ge=1, description="Width of the dense MLP; absent: reckoned from the parameters."
+        default=None, ge=1, le=10_000_000, description="Width of the dense MLP; absent: reckoned from the parameters."
     )
     gated: bool = Field(default=True, description="True: the MLP has a gate, three matrices; false: two.")
     tied_embeddings: bool = Field(default=False, description="True where the output uses the embedding's matrix.")
     attention_layers: int | None = Field(
-        default=None, ge=0, description="Layers with keys and values; absent: all that are not recurrent."
+        default=None, ge=0, le=1000, description="Layers with keys and values; absent: all that are not recurrent."
     )
-    mlp_layers: int | None = Field(default=None, ge=0, description="Layers with an MLP or experts; absent: all.")
+    mlp_layers: int | None = Field(
+        default=None, ge=0, le=1000, description="Layers with an MLP or experts; absent: all."
+    )
     query_norm: Literal["none", "head", "width"] = Field(
         default="none", description="Normalised queries and keys: by head, or over the whole width."
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import Refusal
-from rackwright.site.shown import shown
+from rackwright.site.shown import HIDDEN, shown
 
 Place = tuple[str | int, ...]
 
@@ -51,7 +51,7 @@ def spell(place: Sequence[str | int]) -> str:
     for step in place:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif PLAIN_KEY.fullmatch(step):
+        elif PLAIN_KEY.fullmatch(step) and shown(step) != HIDDEN:
             text += f".{step}" if text else step
         else:
             text += f"[{shown(step)}]"

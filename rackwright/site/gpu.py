@@ -11,7 +11,7 @@ class Gpu(Settings):
     """The driver, and how Kubernetes hands GPUs out."""
 
     driver_branch: int = Field(
-        description="The driver's branch, e.g. 580; the catalog holds the exact version of each."
+        le=9999, description="The driver's branch, e.g. 580; the catalog holds the exact version of each."
     )
     driver_flavour: Literal["open", "proprietary"] = Field(
         default="open",

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator
 from rackwright.site.gpu_products import GpuProduct, Variant, gpu_product
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.settings import Address, Form, Name, Settings
+from rackwright.site.shown import shown
 from rackwright.site.unknown import NotKnown
 
 Phase = Literal[1, 2]
@@ -38,11 +39,11 @@ InterfaceName = Annotated[
 def _stable_disk_name(path: str) -> str:
     if not STABLE_DISK_NAME.match(path):
         raise ValueError(
-            f"is {path!r}, which can name another disk after a reboot; write the disk's name below /dev/disk/by-id "
-            "(ls -l /dev/disk/by-id shows them)"
+            f"is {shown(path)}, which can name another disk after a reboot; "
+            "write the disk's name below /dev/disk/by-id (ls -l /dev/disk/by-id shows them)"
         )
     if NO_DRIVE.search(path):
-        raise ValueError(f"is {path!r}, which is a part of a drive or lies over several; name the drive itself")
+        raise ValueError(f"is {shown(path)}, which is a part of a drive or lies over several; name the drive itself")
     return path
 
 
@@ -54,7 +55,9 @@ class Gpus(Settings):
 
     product: str = Field(description="The product, e.g. h100_sxm; `rackwright schema` lists the known ones.")
     count: int = Field(ge=1, le=16, description="How many the driver must show.")
-    memory_gb: int = Field(ge=1, description="Memory of each, in GB as sold; tells apart products sold in two sizes.")
+    memory_gb: int = Field(
+        ge=1, le=10_000, description="Memory of each, in GB as sold; tells apart products sold in two sizes."
+    )
     link: Literal["nvlink", "nvswitch", "pcie"] = Field(description="How the GPUs reach each other.")
     mig: str | None = Field(
         default=None,
@@ -118,7 +121,7 @@ class Disk(Settings):
     """An NVMe drive and what it is for."""
 
     path: DiskPath = Field(description="Its stable name below /dev/disk/by-id.")
-    size_gb: int = Field(ge=1, description="Its size in GB as sold; preflight compares.")
+    size_gb: int = Field(ge=1, le=1_000_000, description="Its size in GB as sold; preflight compares.")
     purpose: Purpose = Field(description="What it holds; drives of one purpose become one volume group.")
     wipe: str | None = Field(
         default=None,

@@ -34,13 +34,13 @@ class Model(Settings):
     )
     tensor_parallel: int = Field(default=1, ge=1, le=16, description="GPUs that share every layer.")
     pipeline_parallel: int = Field(default=1, ge=1, le=16, description="Groups of layers, one after the other.")
-    context_length: int = Field(ge=256, description="The longest context served, in tokens.")
+    context_length: int = Field(ge=256, le=100_000_000, description="The longest context served, in tokens.")
     sequences: int = Field(default=256, ge=1, le=4096, description="Requests in one batch at the most.")
     memory_fraction: float = Field(
         default=0.92, ge=0.1, le=0.98, description="Share of each GPU's memory that vLLM takes."
     )
     shared_memory_gib: int | None = Field(
-        default=None, ge=1, description="Shared memory; absent: 2 GiB and 1 more for each further GPU."
+        default=None, ge=1, le=32_768, description="Shared memory; absent: 2 GiB and 1 more for each further GPU."
     )
     mig_profile: MigProfile | None = Field(
         default=None, description="The MIG slice that a replica takes; with mig_strategy: mixed alone."

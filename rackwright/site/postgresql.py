@@ -25,10 +25,12 @@ APPLICATIONS = tuple(Database(name=name, owner=name) for name in ("langgraph", "
 class Postgresql(Settings):
     """The database server, its volumes and its databases."""
 
-    size_gb: int = Field(ge=1, description="Volume for data, in GB.")
-    wal_size_gb: int = Field(ge=1, description="Volume for the write-ahead log, in GB.")
-    memory_gib: int = Field(ge=1, description="Memory of each instance, in GiB; its buffers are derived from it.")
-    cores: int = Field(default=4, ge=1, description="Processor threads of each instance.")
+    size_gb: int = Field(ge=1, le=1_000_000, description="Volume for data, in GB.")
+    wal_size_gb: int = Field(ge=1, le=1_000_000, description="Volume for the write-ahead log, in GB.")
+    memory_gib: int = Field(
+        ge=1, le=32_768, description="Memory of each instance, in GiB; its buffers are derived from it."
+    )
+    cores: int = Field(default=4, ge=1, le=1024, description="Processor threads of each instance.")
     connections: int = Field(default=200, ge=20, le=5000, description="Connections at once, over all applications.")
     storage_class: StorageClass = Field(default="nvme-database", description="Block storage only.")
     databases: tuple[Database, ...] = Field(

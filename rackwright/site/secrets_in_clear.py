@@ -8,7 +8,7 @@ from rackwright.site.faults import Fault, Place, spell
 from rackwright.site.salvage import value_at
 from rackwright.site.shown import SECRET
 
-MARKS = ("://", "hf_", "sk-", "AKIA", "gh", "PRIVATE KEY")  # one of these is in every secret, and found much faster
+MARKS = ("://", "hf_", "sk-", "nvapi-", "AKIA", "gh", "glpat-", "PRIVATE KEY")  # one is in every secret: found faster
 
 
 def secrets_in_clear(document: Document) -> Iterator[Fault]:

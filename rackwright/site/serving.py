@@ -26,8 +26,8 @@ class Lora(Settings):
 class Disaggregation(Settings):
     """Prefill and decode on servers of their own."""
 
-    prefill: int = Field(ge=1, description="Prefill replicas.")
-    decode: int = Field(ge=1, description="Decode replicas.")
+    prefill: int = Field(ge=1, le=256, description="Prefill replicas.")
+    decode: int = Field(ge=1, le=256, description="Decode replicas.")
 
 
 class Serving(Settings):

@@ -5,7 +5,8 @@ import re
 LONGEST = 60
 SECRET = re.compile(
     r"://[^\s/@:]*:[^\s/@]+@"  # an address with a password in it
-    r"|\bhf_[A-Za-z0-9]{20,}|\bsk-[A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}"
+    r"|\bhf_[A-Za-z0-9]{20,}|\bsk-[A-Za-z0-9_-]{16,}|\bnvapi-[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
+    r"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}|\bglpat-[A-Za-z0-9_-]{20,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
 HIDDEN = "something that may be a secret (not repeated)"

@@ -12,11 +12,13 @@ PriorityClass = Literal["interactive", "agents", "batch"]
 class Limits(Settings):
     """What one tenant may use."""
 
-    requests_per_minute: int = Field(default=600, ge=1, description="Requests in a minute; more are refused with 429.")
-    tokens_per_minute: int | None = Field(
-        default=None, ge=1, description="Tokens in a minute, prompt and answer; phase 2."
+    requests_per_minute: int = Field(
+        default=600, ge=1, le=1_000_000, description="Requests in a minute; more are refused with 429."
     )
-    concurrent_requests: int = Field(default=64, ge=1, description="Requests in flight.")
+    tokens_per_minute: int | None = Field(
+        default=None, ge=1, le=1_000_000_000, description="Tokens in a minute, prompt and answer; phase 2."
+    )
+    concurrent_requests: int = Field(default=64, ge=1, le=1_000_000, description="Requests in flight.")
 
 
 class Tenant(Settings):

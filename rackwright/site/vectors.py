@@ -15,12 +15,12 @@ class VectorsInPhase(Settings):
 class Vectors(Settings):
     """Qdrant: size, place, and the shard number that growth will need, which cannot be changed later."""
 
-    size_gb: int = Field(ge=1, description="Volume of each node for vectors, in GB.")
+    size_gb: int = Field(ge=1, le=1_000_000, description="Volume of each node for vectors, in GB.")
     snapshot_size_gb: int | None = Field(
-        default=None, ge=1, description="Volume for snapshots; absent: as large as the data."
+        default=None, ge=1, le=1_000_000, description="Volume for snapshots; absent: as large as the data."
     )
-    memory_gib: int = Field(ge=1, description="Memory of each node, in GiB.")
-    cores: int = Field(default=4, ge=1, description="Processor threads of each node.")
+    memory_gib: int = Field(ge=1, le=32_768, description="Memory of each node, in GiB.")
+    cores: int = Field(default=4, ge=1, le=1024, description="Processor threads of each node.")
     shard_number: int = Field(
         default=6, ge=1, le=512, description="Shards of a collection, fixed for good: a multiple of the nodes to come."
     )

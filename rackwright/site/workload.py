@@ -10,8 +10,8 @@ from rackwright.site.settings import Settings
 class Workload(Settings):
     """People and agents, and how many model calls they make."""
 
-    users: int = Field(default=0, ge=0, description="People who chat at the same time.")
-    agents: int = Field(default=0, ge=0, description="Agents at work at the same time.")
+    users: int = Field(default=0, ge=0, le=10_000_000, description="People who chat at the same time.")
+    agents: int = Field(default=0, ge=0, le=10_000_000, description="Agents at work at the same time.")
     actions_per_hour: float = Field(
         default=20, gt=0, le=100_000, description="Actions that each of them starts in an hour."
     )
@@ -33,9 +33,16 @@ class Workload(Settings):
 class Targets(Settings):
     """What is promised; alerts and gates are set from it."""
 
-    ttft_p95_ms: float = Field(default=1_000, gt=0, description="Time to the first token, 95th percentile, in ms.")
-    tpot_p95_ms: float = Field(default=50, gt=0, description="Time for each further token, 95th percentile, in ms.")
-    qdrant_p95_ms: float = Field(default=50, gt=0, description="A vector search, 95th percentile, in ms.")
+    ttft_p95_ms: float = Field(
+        default=1_000, gt=0, le=3_600_000, description="Time to the first token, 95th percentile, in ms."
+    )
+    tpot_p95_ms: float = Field(
+        default=50, gt=0, le=3_600_000, description="Time for each further token, 95th percentile, in ms."
+    )
+    qdrant_p95_ms: float = Field(default=50, gt=0, le=3_600_000, description="A vector search, 95th percentile, in ms.")
     agent_round_trip_ms: float = Field(
-        default=1, ge=0.02, description="From agent server to inference and back, in ms; two switches take 0.02."
+        default=1,
+        ge=0.02,
+        le=3_600_000,
+        description="From agent server to inference and back, in ms; two switches take 0.02.",
     )

@@ -8,6 +8,7 @@ from rackwright.site.gateway import Gateway
 from rackwright.site.hosts import Host
 from rackwright.site.judge import Broken
 from rackwright.site.networks import Networks
+from rackwright.site.shown import shown
 from rackwright.site.unknown import is_known
 
 # Ports that every node answers at by itself: a load balancer on the node cannot have them.
@@ -57,7 +58,7 @@ def clusters_have_their_own_kubeconfig(clusters: Clusters) -> Iterator[Broken]:
     if first is not None and second is not None and first.kubeconfig == second.kubeconfig:
         yield Broken(
             ("clusters", "phase2", "kubeconfig"),
-            f"is {second.kubeconfig}, as clusters.phase1.kubeconfig is, and the two are different clusters",
+            f"is {shown(second.kubeconfig)}, as clusters.phase1.kubeconfig is, and the two are different clusters",
             "name a file of its own for each",
         )
 

@@ -8,6 +8,7 @@ from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Host
 from rackwright.site.judge import Broken
 from rackwright.site.operating_system import SUPPORTED, OperatingSystem
+from rackwright.site.shown import shown
 from rackwright.site.site import Site
 
 
@@ -95,6 +96,6 @@ def _unsupported(place: Place, system: OperatingSystem) -> Iterator[Broken]:
     if system.release not in supported:
         yield Broken(
             place,
-            f"is {system.release!r}, and {system.name} is supported in {', '.join(supported)}",
+            f"is {shown(system.release)}, and {system.name} is supported in {', '.join(supported)}",
             "write " + " or ".join(f'"{each}"' for each in supported),
         )

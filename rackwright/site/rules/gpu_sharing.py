@@ -9,6 +9,7 @@ from rackwright.site.hosts import Host, Phase
 from rackwright.site.judge import Broken
 from rackwright.site.models import Model
 from rackwright.site.nearest import nearest
+from rackwright.site.shown import shown
 from rackwright.site.site import Site
 
 
@@ -38,7 +39,7 @@ def mig_layouts_exist(host: Host, place: Place) -> Iterator[Broken]:
             product = f"{host.gpus.product} with {host.gpus.memory_gb} GB"
             yield Broken(
                 (*place, "gpus", "mig"),
-                f"is {host.gpus.mig}, a layout that {product} has not",
+                f"is {shown(host.gpus.mig)}, a layout that {product} has not",
                 nearest(host.gpus.mig, layouts) if layouts else "leave it out: this product cannot be cut",
             )
 
@@ -61,7 +62,7 @@ def mig_layouts_have_a_strategy(host: Host, place: Place, gpu: Gpu) -> Iterator[
     if gpu.mig_strategy == "none":
         yield Broken(
             where,
-            f"is {host.gpus.mig}, and gpu.mig_strategy is none, so that nothing offers the slices",
+            f"is {shown(host.gpus.mig)}, and gpu.mig_strategy is none, so that nothing offers the slices",
             "write mig_strategy: single (or mixed), or leave the layout out",
         )
     elif gpu.mig_strategy == "single" and host.gpus.mig == BALANCED:

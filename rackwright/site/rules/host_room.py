@@ -6,6 +6,7 @@ from rackwright.site.faults import Place
 from rackwright.site.hosts import Phase
 from rackwright.site.judge import Broken
 from rackwright.site.models import Model
+from rackwright.site.nearest import listed
 from rackwright.site.site import Site
 
 # What runs beside the wished-for: the system and the kubelet 4 GiB, Prometheus 4 (its request), operators, exporters,
@@ -80,7 +81,7 @@ def _first_server(
     there = int(getattr(host, key) * share)
     asked = sum(each * count for each, count in wanted.values())
     if asked > there:
-        said = ", ".join(f"{owner} {each}" for owner, (each, _) in wanted.items())
+        said = listed(f"{owner} {each}" for owner, (each, _) in wanted.items())
         yield Broken(
             ("hosts", index, key),
             f"is {getattr(host, key)}, of which {there} {unit} can be given out, and phase 1 asks for {asked} ({said})",

@@ -8,6 +8,7 @@ from rackwright.site.gpu_resources import offered, requested
 from rackwright.site.hosts import Phase
 from rackwright.site.judge import Broken
 from rackwright.site.models import Model
+from rackwright.site.nearest import listed
 from rackwright.site.packing import without_room
 from rackwright.site.site import Site
 from rackwright.site.unknown import NotKnown
@@ -58,7 +59,7 @@ def _shortage(
     counts: dict[tuple[str, int], int] = defaultdict(int)
     for part in parts:
         counts[part] += 1
-    said = ", ".join(f"{name} {count} x {size}" for (name, size), count in counts.items())
+    said = listed(f"{name} {count} x {size}" for (name, size), count in counts.items())
     hosts = ", ".join(f"{name} {room}" for name, room in rooms[:6])
     more = f" and {len(rooms) - 6} more hosts" if len(rooms) > 6 else ""
     what = f"ask for {asked} of {resource} in phase {phase} ({said}), and there are {there} ({hosts}{more})"

@@ -10,6 +10,7 @@ from rackwright.site.models import Model
 from rackwright.site.nearest import nearest
 from rackwright.site.repeats import Entry, repeats
 from rackwright.site.serving import Serving
+from rackwright.site.shown import shown
 from rackwright.site.site import Site
 from rackwright.site.unknown import is_known, look
 
@@ -89,7 +90,9 @@ def parsers_are_known(model: Model, place: Place, catalog: Catalog) -> Iterator[
         parser = look(model, key)
         if is_known(parser) and parser is not None and parser not in known:
             yield Broken(
-                (*place, key), f"is {parser}, which vLLM {catalog.engine.version} does not know", nearest(parser, known)
+                (*place, key),
+                f"is {shown(parser)}, which vLLM {catalog.engine.version} does not know",
+                nearest(parser, known),
             )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from rackwright.site.hosts import Purpose
 from rackwright.site.judge import Broken
+from rackwright.site.nearest import listed
 from rackwright.site.site import Site
 from rackwright.site.volumes import SPARE_GB, Volume, data_volumes, model_volumes, room_gb
 
@@ -20,7 +21,7 @@ def first_server_holds_all_volumes(site: Site) -> Iterator[Broken]:
         by_purpose[volume.purpose].append(volume)
     for purpose, volumes in by_purpose.items():
         wanted = sum(volume.size_gb * volume.pods for volume in volumes)
-        said = ", ".join(f"{volume.owner} {volume.size_gb}" for volume in volumes)
+        said = listed(f"{volume.owner} {volume.size_gb}" for volume in volumes)
         if not host.disk_gb(purpose):
             what = f"have none of purpose {purpose}, and phase 1 keeps {wanted} GB there ({said})"
             yield Broken(("hosts", index, "disks"), what, f"write `purpose: {purpose}` at a drive of {host.name}")
