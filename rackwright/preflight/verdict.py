@@ -1,5 +1,6 @@
 """What preflight says at the end: every fault of every host, measured values, and whether to go on."""
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ COUNTED = {
     Weight.WARNS: "to know of",
     Weight.UNSEEN: "not seen",
 }
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a machine's words do not steer a terminal
 WIDTH = 118
 LONGEST_REASON = 300
 
@@ -90,9 +92,10 @@ class Verdict:
         if self.findings:
             yield ""
         for finding in self.findings:
+            what, cure = (UNPRINTABLE.sub("?", text) for text in (finding.what, finding.cure))
             head = f"{finding.host:{wide}}{finding.weight:11}"
-            yield textwrap.fill(f"{finding.what}.", WIDTH, initial_indent=head, subsequent_indent=inset)
-            yield textwrap.fill(f"cure: {finding.cure}.", WIDTH, initial_indent=inset, subsequent_indent=inset + "  ")
+            yield textwrap.fill(f"{what}.", WIDTH, initial_indent=head, subsequent_indent=inset)
+            yield textwrap.fill(f"cure: {cure}.", WIDTH, initial_indent=inset, subsequent_indent=inset + "  ")
         if self.findings:
             yield ""
 

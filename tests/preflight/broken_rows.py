@@ -511,6 +511,14 @@ ROWS = {
         ),
         ("old.example", "404"),
     ),
+    "a package system that does not answer": Case(
+        "control-01",
+        "repositories answer",
+        F,
+        put("packages", "offered", to={"code": 1, "out": "", "error": "Error: Failed to download metadata for repo"}),
+        ("dnf", "Failed to download metadata"),
+        "makecache",
+    ),
     "no way to an upstream": Case(
         "agents-01",
         "upstream answers",

@@ -54,6 +54,14 @@ def test_hosts_that_could_not_be_asked_forbid_and_the_others_are_judged():
     assert {host["name"]: host["goes_on"] for host in found.as_json()["hosts"]}["gpu-01"]
 
 
+def test_a_machines_words_do_not_steer_the_terminal():
+    answers = answers_of("gpu-01")
+    answers["system"]["name"] = "\x1b[2Jevil"
+    text = verdict(site_of("gpu-01"), 2, Catalog.load(), {"gpu-01": answers}, {}).text()
+    assert "\x1b" not in text
+    assert "calls itself ?[2Jevil" in text
+
+
 def test_a_phase_without_hosts_is_refused():
     with pytest.raises(Refusal, match="No host of phase 2"):
         verdict(site_of("ws-01"), 2, Catalog.load(), {}, {}, {"k3s_token": TOKEN})

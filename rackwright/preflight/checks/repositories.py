@@ -6,6 +6,7 @@ from rackwright.preflight.finding import Fault, changes, forbids, warns
 from rackwright.preflight.machine import Machine
 from rackwright.preflight.parsers.driver import installs_by_itself, kept_from_upgrades, upgrades_by_itself
 from rackwright.preflight.parsers.packages import held
+from rackwright.preflight.parsers.tables import why_not
 from rackwright.preflight.upstream import Upstream, upstreams
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Host, Phase
@@ -17,13 +18,19 @@ MUST_BE_KEPT = {"nvidia": "the driver", "linux-": "the kernel"}
 
 
 def repositories_answer(machine: Machine) -> Iterator[Fault]:
-    """Every repository that is configured can be read."""
+    """Every repository that is configured can be read, and the package system answers."""
     for address, error in machine.packages.repositories.items():
         if error:
             yield forbids(
                 f"cannot read {address} ({error})",
                 "Mend it in /etc/apt/sources.list.d, or the way there (proxy, mirror)",
             )
+    packages = machine.packages
+    if packages.system and packages.offered.code and not any(packages.repositories.values()):
+        yield forbids(
+            f"gets no answer of its package system ({packages.system}: {why_not(packages.offered)})",
+            "Run apt-get update (dnf makecache) on it, and mend what it says",
+        )
 
 
 def upstream_answers(machine: Machine, host: Host, site: Site, phase: Phase, catalog: Catalog) -> Iterator[Fault]:
