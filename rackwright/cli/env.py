@@ -10,6 +10,7 @@ import typer
 
 from rackwright.cli import options
 from rackwright.cli.output import Output
+from rackwright.errors import Refusal
 
 PASSPHRASE = "PULUMI_CONFIG_PASSPHRASE_FILE"  # noqa: S105 - the name of a variable
 
@@ -32,8 +33,19 @@ def env(
         passphrase_file.remove(site)
         output.text(f"unset {PASSPHRASE} {PASSWORD_VARIABLE}")
         return
+    _refuse_lost_letters(site.absolute())
     variables = _tools(output) | _secrets(site, output)
     output.text("\n".join(f"export {name}={shlex.quote(value)}" for name, value in sorted(variables.items())))
+
+
+def _refuse_lost_letters(folder: Path) -> None:
+    """What a terminal does not print is escaped on the way to it, and the shell would look for another folder."""
+    name = str(folder)
+    if not name.isprintable() or name.encode(sys.stdout.encoding, "ignore").decode(sys.stdout.encoding) != name:
+        raise Refusal(
+            f"The folder {name!r} has letters in its name that do not reach a shell from here.",
+            "Give it a plain name, or set LC_ALL=C.UTF-8.",
+        )
 
 
 def _tools(output: Output) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """`rackwright plan`: what a site can carry, and how far the reckoning may be trusted."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -8,6 +9,14 @@ from typer.core import TyperGroup
 
 from rackwright.cli import options
 from rackwright.errors import Refusal
+
+
+def _version(text: str) -> str:
+    """A version as vLLM writes its own; a usage error for anything else."""
+    if not re.fullmatch(r"v?\d{1,3}\.\d{1,3}(\.\S*)?", text, re.ASCII):
+        raise typer.BadParameter(f"{text!r} is not a version such as 0.19.0")
+    return text
+
 
 File = Annotated[Path, typer.Argument(metavar="CSV", help="Measurements, one run a row.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="Its name on the hub, or the path of its config.json.")]
@@ -84,7 +93,7 @@ def memory(
     model: ModelName,
     *,
     gpu: Gpu,
-    memory_gb: Annotated[int | None, typer.Option(help="As sold, where a GPU comes in two sizes.")] = None,
+    memory_gb: Annotated[int | None, typer.Option(min=1, help="As sold, where a GPU comes in two sizes.")] = None,
     tensor_parallel: Annotated[int, typer.Option("--tensor-parallel", "-tp", min=1, max=1024)] = 1,
     pipeline_parallel: Annotated[int, typer.Option("--pipeline-parallel", "-pp", min=1, max=64)] = 1,
     data_parallel: Annotated[int, typer.Option("--data-parallel", "-dp", min=1, max=1024)] = 1,
@@ -95,7 +104,7 @@ def memory(
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="--max-num-batched-tokens; absent: default.")] = None,
     context_length: Annotated[int | None, typer.Option(min=1, help="--max-model-len; absent: the model's.")] = None,
     engine_version: Annotated[
-        str | None, typer.Option(help="vLLM's version, e.g. 0.19.0; absent: newest known.")
+        str | None, typer.Option(parser=_version, help="vLLM's version, e.g. 0.19.0; absent: newest known.")
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -173,8 +182,18 @@ def _shares(stated: list[str]) -> dict[str, float]:
     shares: dict[str, float] = {}
     for each in stated:
         name, _, value = each.partition("=")
-        try:
-            shares[name] = float(value)
-        except ValueError:
-            raise typer.BadParameter(f"{each!r} is not MODEL=SHARE, such as llama-70b=0.7") from None
+        share = _number(value)
+        if not name or not 0 <= share <= 1:
+            raise typer.BadParameter(f"{each!r} is not MODEL=SHARE with a share from 0 to 1, such as llama-70b=0.7")
+        if name in shares:
+            raise typer.BadParameter(f"{name} has two shares, {shares[name]:g} and {share:g}; state one")
+        shares[name] = share
     return shares
+
+
+def _number(text: str) -> float:
+    """A number; NaN, which lies in no range, where the text is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

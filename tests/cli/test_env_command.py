@@ -54,3 +54,17 @@ def test_a_wrong_password_gives_no_exports(rackwright, lab, vault):
     result = rackwright("env", lab)
     assert result.returncode == 1
     assert result.stdout == ""
+
+
+@pytest.mark.usefixtures("vault")
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [("esc\x1b[31m", "utf-8"), ("latin\udcff", "utf-8"), ("two\nlines", "utf-8"), ("höhle", "ascii")],
+)
+def test_a_folder_whose_name_a_shell_would_not_get_is_refused(rackwright, lab, variables, name, encoding):
+    folder = lab.rename(lab.with_name(name))
+    result = rackwright("env", folder, PYTHONIOENCODING=f"{encoding}:surrogateescape")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "do not reach a shell from here" in result.stderr
+    assert not list(Path(variables["XDG_RUNTIME_DIR"]).iterdir())

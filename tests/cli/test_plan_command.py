@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = ROOT / "tests" / "fixtures" / "capacity" / "vllm_calibration.csv"
 
@@ -62,3 +64,25 @@ def test_wrong_usage_is_told_apart(rackwright):
     assert rackwright("plan", "nowhere").returncode == 2
     assert rackwright("plan", "memory", "Llama-3.1-8B").returncode == 2
     assert rackwright("plan", "--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "share", ["x", "qwen3-32b=nan", "qwen3-32b=inf", "qwen3-32b=-1", "qwen3-32b=2", "=0.5", "qwen3-32b=half"]
+)
+def test_a_share_is_a_number_from_0_to_1(rackwright, share):
+    done = rackwright("plan", "lab", "--share", share)
+    assert done.returncode == 2
+    assert "is not MODEL=SHARE with a share from 0 to 1" in done.stderr
+
+
+def test_two_shares_of_one_model_are_told(rackwright):
+    done = rackwright("plan", "lab", "--share", "qwen3-32b=0.5", "--share", "qwen3-32b=0.7")
+    assert done.returncode == 2
+    assert "qwen3-32b has two shares, 0.5 and 0.7; state one" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--memory-gb", 0), ("--engine-version", "x"), ("--engine-version", "0")])
+def test_what_is_no_memory_and_no_version_is_wrong_usage(rackwright, option):
+    done = rackwright("plan", "memory", "Llama-3.1-8B", "--gpu", "h100_sxm", *option)
+    assert done.returncode == 2
+    assert done.stdout == ""
