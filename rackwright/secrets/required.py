@@ -40,7 +40,7 @@ def required(site: Site) -> tuple[Secret, ...]:
             )
         if is_of_ansible(secret.name):
             raise Refusal(
-                f"The name {secret.name} cannot be a secret's: Ansible has a variable of that name.",
+                f"The name {secret.name} cannot be a secret's: it is a word of Ansible's own.",
                 "Give the secret another name in the site file.",
             )
     return tuple(found.values())

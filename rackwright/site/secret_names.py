@@ -12,7 +12,21 @@ PLATFORM = frozenset({
     "grafana_admin_password", "k3s_token", "pulumi_passphrase", "qdrant_api_key", "qdrant_read_only_api_key",
     "s3_access_key", "s3_secret_key",
 })  # fmt: skip
-ANSIBLE = frozenset({"catalog", "groups", "hostvars", "host", "omit", "site", "vars"})  # its words, and ours in it
+# Its words (a test asks it), and ours in it: a play would see those, and not the secret.
+ANSIBLE = frozenset({
+    "action", "always", "any_errors_fatal", "args", "async", "async_val", "become", "become_exe", "become_flags",
+    "become_method", "become_user", "block", "catalog", "changed_when", "check_mode", "collections", "connection",
+    "cycler", "debugger", "delay", "delegate_facts", "delegate_to", "dict", "diff", "environment", "fact_path",
+    "failed_when", "force_handlers", "gather_facts", "gather_timeout", "group_names", "groups", "handlers", "host",
+    "hosts", "hostvars", "ignore_errors", "ignore_unreachable", "inventory_dir", "inventory_file",
+    "inventory_hostname", "inventory_hostname_short", "item", "joiner", "lipsum", "local_action", "lookup", "loop",
+    "loop_control", "loop_with", "max_fail_percentage", "module_defaults", "name", "namespace", "no_log", "notify",
+    "now", "omit", "order", "play_hosts", "playbook_dir", "poll", "port", "post_tasks", "pre_tasks", "q", "query",
+    "range", "register", "remote_user", "rescue", "retries", "role_name", "role_names", "role_path", "role_uuid",
+    "roles", "run_once", "serial", "site", "strategy", "tags", "tasks", "throttle", "timeout", "undef", "until",
+    "vars", "vars_files", "vars_prompt", "when", "with_",
+})  # fmt: skip
+SWITCHES = frozenset({"false", "n", "no", "null", "off", "on", "true", "y", "yes"})  # Ansible reads YAML 1.1
 RANDOM_LENGTH, RANDOM_DIGITS, RANDOM_BITS = 20, 4, 3.5  # names that people give are shorter, or have parts
 
 
@@ -22,8 +36,8 @@ def is_of_the_platform(name: str) -> bool:
 
 
 def is_of_ansible(name: str) -> bool:
-    """True for a variable that Ansible, or the inventory plugin, sets."""
-    return name in ANSIBLE or name.startswith("ansible_")
+    """True for a word that means something else to Ansible than the secret of that name."""
+    return name in ANSIBLE or name in SWITCHES or name.startswith("ansible_")
 
 
 def looks_random(name: str) -> bool:

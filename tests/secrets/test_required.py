@@ -4,7 +4,7 @@ import pytest
 
 from rackwright.errors import Refusal
 from rackwright.secrets import required
-from rackwright.site.secret_names import is_of_the_platform
+from rackwright.site.secret_names import is_of_ansible, is_of_the_platform
 from rackwright.site.site import Site
 from rackwright.site.sources import Hub
 
@@ -54,8 +54,15 @@ def test_a_name_that_stands_for_two_secrets_is_refused(lab, key):
         required(changed(lab, tenants=(chat.model_copy(update={"key": key}), *others)))
 
 
-@pytest.mark.parametrize("key", ["site", "hostvars", "ansible_password"])
+@pytest.mark.parametrize("key", ["site", "hostvars", "ansible_password", "inventory_hostname", "on"])
 def test_a_name_that_ansible_uses_is_refused(lab, key):
     chat, *others = lab.tenants
-    with pytest.raises(Refusal, match="Ansible has a variable of that name"):
+    with pytest.raises(Refusal, match="it is a word of Ansible's own"):
         required(changed(lab, tenants=(chat.model_copy(update={"key": key}), *others)))
+
+
+def test_every_word_that_ansible_sets_or_reserves_is_known():
+    from ansible.constants import INTERNAL_STATIC_VARS  # noqa: PLC0415 - it takes a second
+    from ansible.vars.reserved import get_reserved_names  # noqa: PLC0415
+
+    assert not [name for name in {*get_reserved_names(), *INTERNAL_STATIC_VARS, "item"} if not is_of_ansible(name)]

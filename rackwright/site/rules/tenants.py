@@ -62,4 +62,4 @@ def _unfit(place: Place, name: str, better: str) -> Iterator[Broken]:
     elif is_of_the_platform(name):
         yield Broken(place, f"is {name}, the name of another secret of the site", f"write a name such as {better}")
     elif is_of_ansible(name):
-        yield Broken(place, f"is {name}, a variable of Ansible's", f"write a name such as {better}")
+        yield Broken(place, f"is {name}, a word of Ansible's own", f"write a name such as {better}")
