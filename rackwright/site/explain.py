@@ -51,7 +51,7 @@ def explain(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[s
 def _sources(found: Any, place: Place) -> tuple[str, str]:
     named = [each for each in KINDS if isinstance(found, dict) and each in found]
     what = f"names {' and '.join(named)}" if named else f"{_kind_of(found, place)}, which names no source"
-    return what, f"write exactly one of {', '.join(KINDS)}"
+    return what, f"write exactly one of the keys {', '.join(KINDS)} in it"
 
 
 def _limit(kind: type[BaseModel], error: ErrorDetails, place: Place) -> tuple[str, str] | None:

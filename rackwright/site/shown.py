@@ -13,7 +13,8 @@ HIDDEN = "something that may be a secret (not repeated)"
 
 
 def shown(value: object) -> str:
-    """A value as a message quotes it."""
+    """A value as a message quotes it; NotKnown where it is not known."""
+    str(value)  # the unknown value answers by NotKnown, so that a rule which asks it ends there
     text = repr(value)
     if SECRET.search(text):
         return HIDDEN

@@ -76,12 +76,13 @@ def test_a_token_is_not_repeated_where_it_stands_for_a_key(sample, tmp_path, tok
         assert not [fault for fault in said if "abcdefghij" in fault.lower()]
 
 
-@pytest.mark.parametrize("value", ["a" * 5_000, "9" * 400, "\x1b[31m\nb"])
+@pytest.mark.parametrize("value", ["a" * 5_000, "9" * 400, "\x1b[31m\nb", {"a": 1}])
 def test_a_fault_is_one_line_of_some_length(sample, tmp_path, value):
     for place in list(places(sample))[1:]:
         for fault in faults(tmp_path, written(sample, place, value)):
             assert len(fault) < LONGEST_FAULT, spell(place)
             assert fault.isprintable(), spell(place)
+            assert "<unknown>" not in fault, spell(place)
 
 
 def test_a_thousand_models_that_do_not_fit_are_told_in_lines_of_some_length(sample, tmp_path):
