@@ -2,11 +2,11 @@
 
 import base64
 import json
-import os
 import subprocess
 from pathlib import Path
 
 from rackwright.checks.objects import READ_BY_US, Object, Objects
+from rackwright.command_line import command_line
 from rackwright.errors import Refusal
 
 PATIENCE_S = 30
@@ -47,10 +47,11 @@ class Access:
                 f"The kubeconfig {self._kubeconfig} is not there.",
                 "Let playbooks/site.yml fetch it from the cluster, or name another with --kubeconfig.",
             )
-        command = [self._kubectl, f"--cache-dir={self._cache}", f"--request-timeout={PATIENCE_S}s", *arguments]
-        environment = {**os.environ, "KUBECONFIG": str(self._kubeconfig)}
+        which = f"--kubeconfig={self._kubeconfig}"  # the variable KUBECONFIG would be a list, split at colons
+        command = [self._kubectl, which, f"--cache-dir={self._cache}", f"--request-timeout={PATIENCE_S}s", *arguments]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            # without an input kubectl asks nobody for the user name that a kubeconfig lacks
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         except OSError as error:
             raise Refusal(
                 f"kubectl cannot be run: {error.strerror}.", "Install kubectl, or run `rackwright env`."
@@ -59,6 +60,6 @@ class Access:
             said = " ".join(line.strip() for line in done.stderr.splitlines() if line.strip())
             raise Refusal(
                 f"The cluster of {self._kubeconfig} did not answer: {said.rstrip('.') or 'kubectl did not say why'}.",
-                f"See whether it is reached at all: KUBECONFIG={self._kubeconfig} kubectl get nodes",
+                f"See whether it is reached at all: {command_line('kubectl', which, 'get', 'nodes')}",
             )
         return done.stdout

@@ -69,6 +69,17 @@ def test_a_cluster_that_does_not_answer_is_refused(platform, tmp_path):
         ask(platform, kubeconfig=tmp_path / "dead")
 
 
+def test_a_colon_in_the_name_of_a_kubeconfig_does_not_split_it(toolbox, tmp_path):
+    (tmp_path / "a b:c").write_text(
+        "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:9'}}]\n"
+        "users: [{name: u, user: {token: t}}]\n"
+        "contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n"
+    )
+    with pytest.raises(Refusal, match=r"127\.0\.0\.1:9") as refused:
+        Access(tmp_path / "a b:c", toolbox["kubectl"].path).objects()
+    assert f"kubectl '--kubeconfig={tmp_path}/a b:c' get nodes" in refused.value.cure
+
+
 def test_a_missing_kubectl_is_refused(platform):
     with pytest.raises(Refusal, match="kubectl cannot be run"):
         Access(platform.kubectl.kubeconfig, "/nowhere/kubectl").objects()

@@ -22,7 +22,9 @@ MAY_IMPORT = {
     "rackwright.secrets": {
         "pydantic", "yaml", "rackwright.command_line", "rackwright.errors", "rackwright.site", "rackwright.user_path",
     },
-    "rackwright.checks": {"yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets"},
+    "rackwright.checks": {
+        "yaml", "rackwright.command_line", "rackwright.errors", "rackwright.site", "rackwright.secrets",
+    },
     "rackwright.sandbox": {
         "yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.checks",
         "rackwright.user_path",
