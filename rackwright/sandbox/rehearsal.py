@@ -107,8 +107,9 @@ def _play(wishes: Wishes, report: Report) -> None:
 def _lay_ground(wishes: Wishes, report: Report, plane: ControlPlane) -> Stack:
     """Machines, definitions, throw-away secrets and an empty stack."""
     with _step(report, "machines, secrets, stack", wishes.progress):
-        for folder in report.crds:
-            plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(folder))
+        if report.crds:
+            folders = (f"--filename={folder}" for folder in report.crds)
+            plane.kubectl("apply", "--server-side", "--force-conflicts", *folders)
         plane.apply([*nodes(wishes.site, wishes.phase, wishes.catalog), *storage_capacities(wishes.site, wishes.phase)])
         secrets = plane.folder / "secrets"
         secrets.mkdir(mode=0o700)
