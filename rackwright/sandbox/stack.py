@@ -167,6 +167,8 @@ def _environment(folder: Path, owner: Path, toolbox: Toolbox, vault: Vault) -> d
         "ANSIBLE_VAULT_PASSWORD_FILE": str(vault.password_file),
         "ANSIBLE_HOME": str(folder / "home"),
         "KUBECACHEDIR": str(folder / "helm"),
+        # The program's own client would else go to a proxy for a cluster on this very machine.
+        **{name: f"{inherited.get(name, '')},127.0.0.1,localhost".lstrip(",") for name in ("NO_PROXY", "no_proxy")},
         "TMPDIR": str(folder / "temporary"),
         **{f"HELM_{what}_HOME": str(folder / "helm") for what in ("CACHE", "CONFIG", "DATA")},
     }

@@ -35,6 +35,24 @@ def test_a_sample_comes_up_and_goes_without_a_trace(tmp_path, toolbox, sample):
     assert in_home == []
 
 
+def test_slices_of_gpus_are_offered_and_taken_under_their_own_names(tmp_path, toolbox):
+    text = (INVENTORY / "workstation" / "site.yml").read_text()
+    models = text.index("models:\n"), text.index("vectors:")
+    small = (
+        "models:\n"
+        "  - {name: gpt-oss-20b, source: {local: gpt-oss-20b}, architecture: openai/gpt-oss-20b, precision: mxfp4,\n"
+        "     mig_profile: 1g.24gb, context_length: 32768, sequences: 8, phase1: {replicas: 3}}\n\n"
+    )
+    text = (text[: models[0]] + small + text[models[1] :]).replace("link: pcie}", "link: pcie, mig: all-1g.24gb}")
+    (tmp_path / "site.yml").write_text(text.replace("flavour: open}", "flavour: open, mig_strategy: mixed}"))
+    rehearsal = Rehearsal(own_cache(tmp_path), tmp_path / "site.yml", "--json")
+    report = json.loads(rehearsal.process.stdout.read())
+    assert rehearsal.ends() == 0, rehearsal.said
+    assert toolbox["pulumi"]
+    (gpus,) = [check for check in report["checks"] if check["name"] == "gpus"]
+    assert gpus["findings"][0]["what"].startswith("offers 8 nvidia.com/mig-1g.24gb")
+
+
 def test_a_kept_cluster_goes_on_until_it_is_ended(tmp_path, toolbox):
     cache = own_cache(tmp_path)
     rehearsal = Rehearsal(cache, INVENTORY / "workstation", "--keep", "--json")
