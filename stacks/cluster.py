@@ -48,7 +48,7 @@ def refuse_foreign(site: Site, phase: Phase, catalog: Catalog, seen: Seen, kubec
     if missing := wanted - seen.nodes:
         raise Refusal(
             f"The cluster of {kubeconfig} lacks nodes of {site.name}: {_listed(missing)}.",
-            "Let these hosts join it first (playbooks/site.yml), or take the phase out of their phases.",
+            "Let these hosts join it first, or take the phase out of their phases.",
         )
     if seen.minor != catalog.kubernetes.minor:
         raise Refusal(
@@ -62,7 +62,7 @@ def look(kubeconfig: Path) -> Seen:
     if not kubeconfig.is_file():
         raise Refusal(
             f"The kubeconfig {kubeconfig} is not there.",
-            "Make the cluster first (playbooks/site.yml brings its kubeconfig), or name another one.",
+            "Make the cluster first and copy its kubeconfig there, or name another one.",
         )
     asked = [_ask(kubeconfig, path) for path in ("/version", NODES, MARKS)]
     answers = [each.communicate() for each in asked]  # all of them, so that no process is left behind

@@ -45,7 +45,7 @@ class Access:
         if not self._kubeconfig.is_file():
             raise Refusal(
                 f"The kubeconfig {self._kubeconfig} is not there.",
-                "Let playbooks/site.yml fetch it from the cluster, or name another with --kubeconfig.",
+                "Copy it there from the cluster, or name another with --kubeconfig.",
             )
         which = f"--kubeconfig={self._kubeconfig}"  # the variable KUBECONFIG would be a list, split at colons
         command = [self._kubectl, which, f"--cache-dir={self._cache}", f"--request-timeout={PATIENCE_S}s", *arguments]

@@ -36,7 +36,7 @@ def test_the_site_s_own_cluster_is_taken(example):
     (seen(owner={}), "that of another site", "clusters.phase1.kubeconfig"),
     (seen(nodes=("other",)), "not hosts of example: other", "write these hosts"),
     (seen(nodes=("hgx-01", "b", "a")), "not hosts of example: a, b", "write these hosts"),
-    (seen(nodes=()), "lacks nodes of example: hgx-01", "playbooks/site.yml"),
+    (seen(nodes=()), "lacks nodes of example: hgx-01", "join it first"),
     (seen(minor="1.29"), "runs Kubernetes 1.29", f"Bring the cluster to {MINOR}"),
 ])  # fmt: skip
 def test_another_cluster_is_not(example, what, says, cures):
