@@ -99,8 +99,8 @@ def settle(access: Access, site: Site, progress: Progress) -> None:
 
 
 def _name(process: int) -> str:
-    """The name of a living process; empty for one that has ended."""
+    """The program of a living process; empty for one that has ended, whether or not somebody has taken note of it."""
     try:
-        return (processes.PROCESSES / str(process) / "comm").read_text().strip()
+        return (processes.PROCESSES / str(process) / "exe").readlink().name
     except OSError:
         return ""

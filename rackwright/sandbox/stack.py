@@ -86,6 +86,7 @@ class Stack:
                     progress(told)
                 watch(events)
             if code := process.wait():
+                watch(events)  # where something that Pulumi talks to has died, that is the reason
                 raise refused(arguments, code, events.errors or self._trouble(arguments))
         return events
 

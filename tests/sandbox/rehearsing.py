@@ -40,7 +40,8 @@ class Rehearsal:
             stderr=subprocess.PIPE,
             text=True,
         )
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self) -> None:
         for line in self.process.stderr:
@@ -59,7 +60,9 @@ class Rehearsal:
         """Send it a signal, if any, and wait for its exit code."""
         if number is not None:
             self.process.send_signal(number)
-        return self.process.wait(seconds)
+        code = self.process.wait(seconds)
+        self._listener.join(5)  # what it said last is still on its way; after a kill, its children keep the pipe open
+        return code
 
     def started(self, program: str) -> list[int]:
         """Processes of that name that work for it."""
