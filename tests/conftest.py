@@ -1,11 +1,18 @@
 """What every test may ask for."""
 
+import signal
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from rackwright.sandbox import tools
 from rackwright.sandbox.control_plane import ControlPlane
+
+# A shell that starts the tests in the background lets them ignore these, and every program that a test interrupts
+# would inherit that.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

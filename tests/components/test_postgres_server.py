@@ -22,6 +22,8 @@ def programs() -> Path | None:
     for place in places:
         if place:
             folder = Path(place) if Path(place).is_dir() else Path(place).parent
+            if not (folder / "postgres").is_file():
+                continue
             found = subprocess.run([folder / "postgres", "--version"], capture_output=True, text=True, check=False)
             if re.search(rf"\b{MAJOR}\.", found.stdout):
                 return folder
