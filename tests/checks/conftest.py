@@ -1,6 +1,7 @@
 """A whole rehearsed platform on a real control plane, which each test breaks in one place and mends again."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,6 +53,14 @@ class Platform:
             yield
         finally:
             self.kubectl("create", "--filename=-", given=json.dumps(fresh(before)))
+            self._played_again(kind, name, namespace, before)
+
+    def _played_again(self, kind: str, name: str, namespace: str, before: dict) -> None:
+        """Wait until whoever wrote the object's status has done so again, which the next test relies on."""
+        deadline = time.monotonic() + 60
+        while "status" in before and "status" not in self.get(kind, name, namespace):
+            assert time.monotonic() < deadline, f"{kind} {name} got no status again"
+            time.sleep(0.2)
 
     @contextmanager
     def changed(
