@@ -43,6 +43,13 @@ class Platform:
         where = ("--namespace", namespace) if namespace else ()
         return json.loads(self.kubectl("get", kind, name, *where, "--output=json"))
 
+    def until_played(self, kind: str, name: str) -> None:
+        """Wait for the status of an object that another test has just brought back."""
+        deadline = time.monotonic() + 30
+        while "status" not in self.get(kind, name):
+            assert time.monotonic() < deadline, f"{kind} {name} got no status"
+            time.sleep(0.2)
+
     @contextmanager
     def without(self, kind: str, name: str, namespace: str = "") -> Iterator[None]:
         """Without an object, for the time of the block."""
@@ -53,14 +60,6 @@ class Platform:
             yield
         finally:
             self.kubectl("create", "--filename=-", given=json.dumps(fresh(before)))
-            self._played_again(kind, name, namespace, before)
-
-    def _played_again(self, kind: str, name: str, namespace: str, before: dict) -> None:
-        """Wait until whoever wrote the object's status has done so again, which the next test relies on."""
-        deadline = time.monotonic() + 60
-        while "status" in before and "status" not in self.get(kind, name, namespace):
-            assert time.monotonic() < deadline, f"{kind} {name} got no status again"
-            time.sleep(0.2)
 
     @contextmanager
     def changed(

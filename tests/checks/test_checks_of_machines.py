@@ -76,6 +76,7 @@ def test_a_missing_cluster_policy_is_missed(platform):
 
 
 def test_a_cluster_policy_that_is_not_ready_is_told(platform):
+    platform.until_played("clusterpolicy", "cluster-policy")
     with (
         platform.without("stage", "cluster-policy-is-ready"),
         platform.changed("clusterpolicy", "cluster-policy", "", {"status": {"state": "notReady"}}, "status"),
