@@ -10,6 +10,16 @@ from rackwright.site.gpu_resources import offered
 NODE = "ws-01"
 
 
+def test_a_cluster_policy_that_is_not_ready_is_told(platform):
+    platform.until_played("clusterpolicy", "cluster-policy")
+    with (
+        platform.without("stage", "cluster-policy-is-ready"),
+        platform.changed("clusterpolicy", "cluster-policy", "", {"status": {"state": "notReady"}}, "status"),
+    ):
+        (fault,) = platform.failures("gpu operator")
+    assert "notReady" in fault.what
+
+
 def test_the_rehearsed_platform_passes_every_check_that_can_be_seen(platform):
     failed = [each for each in platform.report.verdict.checks if each.outcome is Outcome.FAILED]
     assert not failed
@@ -73,13 +83,3 @@ def test_a_missing_cluster_policy_is_missed(platform):
     with platform.without("clusterpolicy", "cluster-policy"):
         (fault,) = platform.failures("gpu operator")
     assert fault.where == "ClusterPolicy"
-
-
-def test_a_cluster_policy_that_is_not_ready_is_told(platform):
-    platform.until_played("clusterpolicy", "cluster-policy")
-    with (
-        platform.without("stage", "cluster-policy-is-ready"),
-        platform.changed("clusterpolicy", "cluster-policy", "", {"status": {"state": "notReady"}}, "status"),
-    ):
-        (fault,) = platform.failures("gpu operator")
-    assert "notReady" in fault.what
