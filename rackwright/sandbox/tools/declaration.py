@@ -44,11 +44,13 @@ class Family:
     """The program's name where a main of our own would be called after its folder."""
     beside: tuple[str, ...] = ()
     """Scripts of ours that have to lie beside the programs."""
+    pinned_with: str | None = None
+    """The family whose go.mod this one is built from, where it has none of its own."""
 
     @property
     def folder(self) -> Path:
         """Where go.mod is."""
-        return FOLDER / self.name
+        return FOLDER / (self.pinned_with or self.name)
 
     @property
     def version(self) -> str:
@@ -117,11 +119,21 @@ FAMILIES: dict[str, Family] = {
             "k8s.io/kubernetes",
             tuple(
                 f"k8s.io/kubernetes/cmd/{name}"
-                for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+                for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubeadm")
             ),
             kubernetes_linker_flags,
             minutes=5,
             gigabytes=3,
+        ),
+        # What runs on a node: nothing of a rehearsal, so that who only rehearses does not wait for it.
+        Family(
+            "node",
+            "k8s.io/kubernetes",
+            ("k8s.io/kubernetes/cmd/kubelet", "k8s.io/kubernetes/cmd/kube-proxy"),
+            kubernetes_linker_flags,
+            minutes=3,
+            gigabytes=3,
+            pinned_with="kubernetes",
         ),
         Family(
             "pulumi",
@@ -170,6 +182,11 @@ TOOLS: dict[str, Tool] = {
         *(
             Tool(name, "kubernetes", ("--version",), _of_the_same_minor, f"1.{kubernetes_minor()}")
             for name in _CONTROL_PLANE
+        ),
+        Tool("kubeadm", "kubernetes", ("version", "-o", "short"), _of_the_same_minor, f"1.{kubernetes_minor()}"),
+        *(
+            Tool(name, "node", ("--version",), _of_the_same_minor, f"1.{kubernetes_minor()}")
+            for name in ("kubelet", "kube-proxy")
         ),
         Tool(
             "kubectl",
