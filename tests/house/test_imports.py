@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "rackwright.language_host": {"google", "grpc", "pulumi", "rackwright.errors"},
     "rackwright.site": {"annotated_types", "pydantic", "pydantic_core", "yaml", "rackwright.errors"},
     "rackwright.playbook": {"rackwright.errors"},
+    "rackwright.metal": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.preflight": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.secrets": {
