@@ -12,6 +12,7 @@ from rackwright.site.settings import Form, Settings
 FILE = Path(__file__).resolve().parents[2] / "inventory" / "catalog.yml"
 
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$"), Form("sha256: and 64 hexadecimal digits")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$"), Form("64 hexadecimal digits")]
 Minor = Annotated[str, StringConstraints(pattern=r"^1\.\d+$"), Form('a minor in quotes, such as "1.36"')]
 
 
@@ -52,6 +53,13 @@ class Kubernetes(Settings):
     kubeadm: str = Field(description="The release of kubeadm, kubelet and kubectl in phase 2.")
 
 
+class Binary(Settings):
+    """A program that comes as a file, for x86-64."""
+
+    published: str = Field(description="Where its releases are, a folder for each version.")
+    sha256: dict[str, Sha256] = Field(default={}, description="What the file hashes to, by version.")
+
+
 class Engine(Settings):
     """What one release of vLLM knows: it ends at once when it is told anything else."""
 
@@ -90,6 +98,7 @@ class Catalog(Settings):
     kubernetes: Kubernetes = Field(description="The one minor of Kubernetes.")
     drivers: dict[int, Driver] = Field(min_length=1, description="Exact versions by driver branch.")
     packages: dict[str, str] = Field(description="Versions of packages on the hosts.")
+    binaries: dict[str, Binary] = Field(description="Programs that come as a file.")
     charts: dict[str, Chart] = Field(description="Helm charts by name.")
     images: dict[str, Image] = Field(description="Images that our own objects name.")
     engine: Engine = Field(description="What the pinned vLLM knows.")
