@@ -1,0 +1,110 @@
+"""A network namespace of a rack's own, held by its switch; everything that talks to guests runs in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rackwright.errors import Refusal
+from rackwright.guests import wire
+from rackwright.guests.cabling import Cabling
+from rackwright.guests.needs import path_of
+from rackwright.sandbox import processes
+
+SECONDS_TO_START = 60
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Namespace:
+    """The switch with its cables, and the way in to where it is.
+
+    It ends with the process that started it, unless it `stays`.
+    """
+
+    def __init__(self, folder: Path, cabling: Cabling, *, stays: bool = False) -> None:
+        self.folder = folder
+        self.stays = stays
+        self._cabling = cabling
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Make the namespace and wait until the switch works; Refusal where the system does not allow it."""
+        plan = self.folder / "cabling.json"
+        plan.write_text(json.dumps(_plain(self._cabling, stays=self.stays)), encoding="utf-8")
+        log = self.folder / "wire.log"
+        with log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [path_of("unshare"), *self._unshare(), "--", sys.executable, "-m", wire.__name__, str(plan)],
+                cwd=ROOT,
+                env={**self.environment(), "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.DEVNULL if self.stays else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,  # Ctrl-C is for us
+            )
+        if not self._is_ready(self._process):
+            raise _explain(log.read_text(errors="replace"))
+
+    def environment(self) -> dict[str, str]:
+        """What programs are started with, so that they are found again."""
+        return {**os.environ, **processes.marked(self.folder)}
+
+    def entering(self, *, ends_with_us: bool = True) -> list[str]:
+        """The words before a command that let it run inside."""
+        if self._process is None:
+            raise RuntimeError("the namespace is not started")  # a fault of the caller's
+        user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+        inside = [path_of("nsenter"), f"--target={self._process.pid}", *user, "--net", "--"]
+        return inside + ([path_of("setpriv"), "--pdeathsig", "KILL"] if ends_with_us and not self.stays else [])
+
+    def run(self, command: Sequence[str], *, text: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command inside to its end, and keep what it says; `text` is its input."""
+        return subprocess.run(
+            [*self.entering(), *command],
+            env=self.environment(),
+            input=text or "",
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+
+    @staticmethod
+    def _unshare() -> list[str]:
+        return ["--net"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--net"]
+
+    @staticmethod
+    def _is_ready(process: subprocess.Popen[bytes]) -> bool:
+        deadline = time.monotonic() + SECONDS_TO_START
+        output = process.stdout
+        while output and (left := deadline - time.monotonic()) > 0:
+            if select.select([output], [], [], left)[0]:
+                return output.readline().decode().strip() == wire.READY
+        return False
+
+
+def _plain(cabling: Cabling, *, stays: bool) -> Mapping[str, object]:
+    taps = [
+        {**asdict(tap), "address": str(tap.address), "others": [str(other) for other in tap.others]}
+        for tap in cabling.taps
+    ]
+    ports = [{**asdict(port), "tagged": dict(port.tagged)} for port in cabling.ports]
+    return {"ports": ports, "taps": taps, "sockets": cabling.sockets, "stays": stays}
+
+
+def _explain(said: str) -> Refusal:
+    last = next((line for line in reversed(said.splitlines()) if line.strip()), "it said nothing")
+    if "unshare failed" in said or "uid_map" in said:
+        return Refusal(
+            f"This user may not make a network namespace: {last}",
+            "Run this as root, or allow it: sysctl kernel.unprivileged_userns_clone=1 "
+            "(on Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0).",
+        )
+    return Refusal(f"The guests' switch did not start: {last}", "Run the same again; if it stays so, report this line.")

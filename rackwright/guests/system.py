@@ -1,0 +1,52 @@
+"""What every guest's system is made of: a Debian 13 as its installer leaves it, in a hurry to come up."""
+
+RELEASE = "trixie"
+LABEL = "system"  # the root file system is found by this, wherever its drive is
+SIZE = "24G"  # sparse
+SEED = "seed.tar"  # in the initial RAM disk: what is a guest's own
+SEEDED = "var/lib/guest-is-seeded"
+
+# Emulated guests are ten times slower than the machine that makes the image, so what the roles install is here already.
+PACKAGES = (
+    "systemd-sysv", "systemd-resolved", "dbus", "udev", "openssh-server", "sudo", "python3", "python3-apt", "iproute2",
+    "iputils-ping", "kmod", "ethtool", "xfsprogs", "lvm2", "mdadm", "nvme-cli", "parted", "gdisk", "pciutils", "chrony",
+    "procps", "util-linux-extra", "linux-image-amd64", "initramfs-tools", "ca-certificates", "curl", "gnupg", "socat",
+    "iptables", "nftables", "ipset", "conntrack", "ebtables", "netbase", "apt-utils", "unattended-upgrades", "fio",
+    "apparmor", "logrotate", "irqbalance",
+)  # fmt: skip
+
+# Nothing here is for the roles to see; it is what nobody waits for in a machine that lives for an hour.
+MASKED = (
+    "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
+    "fstrim.timer", "man-db.timer", "systemd-networkd-wait-online.service", "getty@tty1.service",
+    "serial-getty@ttyS0.service", "systemd-pstore.service", "systemd-binfmt.service",
+)  # fmt: skip
+# A role may want these; they are only off, as another installer would leave them.
+DISABLED = ("chrony.service", "irqbalance.service", "unattended-upgrades.service", "mdmonitor.service")
+ENABLED = ("systemd-networkd.service", "systemd-resolved.service", "ssh.service")
+
+# Before the system starts: what is this guest's own is laid over the root file system, once in its life.
+SOW = f"""#!/bin/sh
+[ "$1" != prereqs ] || exit 0
+[ -e /{SEED} ] && [ ! -e "$rootmnt/{SEEDED}" ] || exit 0
+chroot "$rootmnt" tar -x -C / </{SEED}
+: > "$rootmnt/{SEEDED}"
+"""
+
+FILES = {
+    "etc/fstab": f"LABEL={LABEL} / ext4 defaults 0 1\n",
+    "etc/hostname": "fresh\n",
+    "etc/apt/sources.list": "",  # a guest reaches nothing outside
+    "etc/initramfs-tools/conf.d/small": "MODULES=list\nCOMPRESS=lz4\n",
+    "etc/initramfs-tools/modules": "virtio_pci\nvirtio_blk\nnvme\next4\n",
+    "etc/initramfs-tools/scripts/init-bottom/seed": SOW,
+    "etc/ssh/sshd_config.d/guest.conf": "PermitRootLogin prohibit-password\nPasswordAuthentication no\nUseDNS no\n",
+}
+EXECUTABLE = ("etc/initramfs-tools/scripts/init-bottom/seed",)
+EMPTIED = (
+    "etc/ssh/ssh_host_*",
+    "var/lib/apt/lists/*",
+    "var/cache/apt/*.bin",
+    "var/cache/apt/archives/*.deb",
+    "boot/*.old",
+)

@@ -1,0 +1,56 @@
+"""Booted guests for tests of roles and playbooks.
+
+    def test_something(rack):
+        machines = rack("lab", "gpu-01")               # boots it; gone at the end of the module
+        gpu = machines["gpu-01"]
+        machines.ansible("playbooks/provision.yml").demand()
+        assert machines.ansible("playbooks/provision.yml").demand().stats["gpu-01"]["changed"] == 0
+        gpu.reboot(); gpu.power_cut(); gpu.power_on()
+        assert gpu.says("cat /sys/class/net/bond0/mtu") == "9000"
+
+A site is a name below inventory/ or a folder. `machines.run([...])` runs a command where the guests are reached.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from rackwright.errors import Refusal
+from rackwright.guests import image, needs
+from rackwright.guests.hardware import Size
+from rackwright.guests.rack import Rack
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever boots a guest is marked, so that `-m "not guests"` leaves it out."""
+    for item in items:
+        if "rack" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.guests)
+
+
+@pytest.fixture(scope="session")
+def _guests_can_boot(say: Callable[[str], None]) -> None:
+    """Skip, and say why, on a machine that cannot boot guests."""
+    try:
+        needs.demand_to_boot()
+        image.ensure(say)
+    except Refusal as refusal:
+        say(f"NO GUEST WAS BOOTED: {refusal}")
+        pytest.skip(f"no guest can be booted here: {refusal}")
+
+
+@pytest.fixture(scope="module")
+def rack(_guests_can_boot: None, say: Callable[[str], None]) -> Iterator[Callable[..., Rack]]:
+    """Boots hosts of a site."""
+    with ExitStack() as leaving:
+
+        def boot(site: str | Path, *hosts: str, memory_mib: int = Size().memory_mib) -> Rack:
+            folder = site if isinstance(site, Path) else ROOT / "inventory" / site
+            size = Size(memory_mib=memory_mib)
+            return leaving.enter_context(Rack(folder, hosts, size=size, progress=say))
+
+        yield boot
