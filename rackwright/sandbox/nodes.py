@@ -7,6 +7,7 @@ from rackwright.sandbox.gpu_labels import gpu_labels
 from rackwright.site.catalog import Catalog
 from rackwright.site.gpu_resources import offered
 from rackwright.site.hosts import Host, Phase
+from rackwright.site.node_marks import CONTROL_PLANE, labels, pods, taints
 from rackwright.site.site import Site
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
 from rackwright.site.volumes import room_gb
@@ -14,7 +15,6 @@ from rackwright.site.volumes import room_gb
 KERNEL_SHARE = 0.015  # of the memory, taken by firmware and kernel before a kubelet counts it
 EVICTION_MIB = 100  # the kubelet's default reserve
 SYSTEM_GB = 100  # for images and logs, where the site names no system drive
-PODS = 110  # the kubelet's default
 
 
 def nodes(site: Site, phase: Phase, catalog: Catalog) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ def is_control(site: Site, phase: Phase, host: Host) -> bool:
 
 
 def _node(site: Site, phase: Phase, catalog: Catalog, host: Host, index: int) -> dict[str, Any]:
-    pods = _pod_network(site, phase, index)
+    network = _pod_network(site, phase, index)
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -57,7 +57,7 @@ def _node(site: Site, phase: Phase, catalog: Catalog, host: Host, index: int) ->
             "annotations": {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"},
             "labels": _labels(site, phase, catalog, host),
         },
-        "spec": {"podCIDR": pods, "podCIDRs": [pods], "taints": _taints(phase, host)},
+        "spec": {"podCIDR": network, "podCIDRs": [network], "taints": taints(phase, host)},
         "status": {
             "addresses": [
                 {"type": "InternalIP", "address": str(host.address)},
@@ -72,7 +72,7 @@ def _node(site: Site, phase: Phase, catalog: Catalog, host: Host, index: int) ->
 
 def _labels(site: Site, phase: Phase, catalog: Catalog, host: Host) -> dict[str, str]:
     system = host.operating_system or site.operating_system
-    labels = {
+    found = {
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/hostname": host.name,
         "kubernetes.io/os": "linux",
@@ -81,21 +81,16 @@ def _labels(site: Site, phase: Phase, catalog: Catalog, host: Host) -> dict[str,
         "topology.topolvm.io/node": host.name,
     }
     if phase == 1:
-        labels["node.kubernetes.io/instance-type"] = "k3s"
+        found["node.kubernetes.io/instance-type"] = "k3s"
+    else:
+        found |= labels(host)
     if is_control(site, phase, host):
         # k3s writes true and marks its embedded etcd; kubeadm writes an empty value.
-        k3s = {"node-role.kubernetes.io/control-plane": "true", "node-role.kubernetes.io/etcd": "true"}
-        labels |= k3s if phase == 1 else {"node-role.kubernetes.io/control-plane": ""}
+        k3s = {CONTROL_PLANE: "true", "node-role.kubernetes.io/etcd": "true"}
+        found |= k3s if phase == 1 else {CONTROL_PLANE: ""}
     if host.gpus:
-        labels |= gpu_labels(host.gpus, site.gpu, catalog.drivers[site.gpu.driver_branch])
-    return labels
-
-
-def _taints(phase: Phase, host: Host) -> list[dict[str, str]]:
-    """Kubeadm keeps other work off its control plane; a k3s server takes everything, and so does a shared host."""
-    if phase == 2 and host.roles == ("control",):
-        return [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]
-    return []
+        found |= gpu_labels(host.gpus, site.gpu, catalog.drivers[site.gpu.driver_branch])
+    return found
 
 
 def _resources(site: Site, host: Host, reserve_mib: int) -> dict[str, str]:
@@ -106,7 +101,7 @@ def _resources(site: Site, host: Host, reserve_mib: int) -> dict[str, str]:
         "ephemeral-storage": str(system_gb * 10**9),
         "hugepages-1Gi": "0",
         "hugepages-2Mi": "0",
-        "pods": str(PODS),
+        "pods": str(pods(host)),
     }
     if host.gpus:
         resources |= {name: str(count) for name, count in offered(host.gpus, site.gpu).items()}

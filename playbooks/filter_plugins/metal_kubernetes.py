@@ -1,0 +1,103 @@
+"""What the roles containerd and kubernetes are told, out of a site's blocks as a play sees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import yaml
+from ansible.errors import AnsibleFilterError
+
+from rackwright.errors import Refusal
+from rackwright.metal import containerd, kubeadm, kubernetes_plan, kubernetes_state
+from rackwright.site.catalog import Catalog
+from rackwright.site.clusters import Cluster
+from rackwright.site.hosts import Host
+from rackwright.site.networks import Networks
+from rackwright.site.operating_system import OperatingSystem
+
+TOKEN = re.compile(r"--token (\S+)")
+CA_HASH = re.compile(r"--discovery-token-ca-cert-hash (sha256:[0-9a-f]{64})")
+CERTIFICATE_KEY = re.compile(r"^[0-9a-f]{64}$", re.MULTILINE)
+DAY = 24 * 3600
+
+
+class FilterModule:
+    """The filters, by the name that Ansible looks for."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Filters by their name in a play."""
+        return {
+            "containerd_plan": containerd_plan,
+            "kubernetes_plan": kubernetes_plan_of,
+            "kubernetes_state": _refusing(kubernetes_state.found_state),
+            "kubernetes_step": lambda name, **found: _refusing(kubernetes_state.step)(name, **found)._asdict(),
+            "kubernetes_mark": kubernetes_state.mark,
+            "kubernetes_joining": kubernetes_joining,
+            "kubernetes_encryption": lambda key: kubernetes_plan.written([kubeadm.encryption(key)]),
+            "kubernetes_days_left": kubernetes_days_left,
+        }
+
+
+def containerd_plan(host: Any, site: Any, catalog: Any) -> dict[str, Any]:
+    """The arguments of the role containerd."""
+    system, pinned = _system(Host.model_validate(host), site), Catalog.model_validate(catalog)
+    return {
+        "version": pinned.packages["containerd"],
+        "package_format": system.package_format,
+        "repository": containerd.repository(system),
+        "sandbox_image": containerd.sandbox(pinned),
+    }
+
+
+def kubernetes_plan_of(
+    host: Any, site: Any, catalog: Any, controls: Sequence[Any], minutes: int, images: str = ""
+) -> dict[str, Any]:
+    """The arguments of the role kubernetes; `controls` are the blocks of the control hosts, the first one founds."""
+    block = Host.model_validate(host)
+    if not site["clusters"]["phase2"]:
+        raise AnsibleFilterError(f"{site['name']} has no phase 2; describe clusters.phase2 in its site file.")
+    return kubernetes_plan.plan(
+        block,
+        _system(block, site),
+        Cluster.model_validate(site["clusters"]["phase2"]),
+        Networks.model_validate(site["networks"]),
+        [Host.model_validate(each) for each in controls],
+        Catalog.model_validate(catalog),
+        site=str(site["name"]),
+        minutes=int(minutes),
+        images=images or None,
+    )
+
+
+def kubernetes_joining(document: Any, command: str, keys: str = "") -> str:
+    """The file that a host joins by, with what kubeadm printed on a control host; a failure repeats none of it."""
+    token, ca_hash = TOKEN.search(command), CA_HASH.search(command)
+    certificate_key = CERTIFICATE_KEY.search(keys)
+    if not token or not ca_hash or ("controlPlane" in document and not certificate_key):
+        raise AnsibleFilterError("kubeadm printed no token, hash or key that is understood; see kubeadm token create.")
+    key = certificate_key[0] if certificate_key else None
+    opened = kubeadm.opened(document, token=token[1], ca_hash=ca_hash[1], certificate_key=key)
+    return kubernetes_plan.written([yaml.safe_load(yaml.safe_dump(opened))])
+
+
+def kubernetes_days_left(said: Any) -> int:
+    """Days until the first certificate ends, out of `kubeadm certs check-expiration --output json`."""
+    return int(min(each["residualTime"] for each in said["certificates"] if not each.get("missing")) // DAY)
+
+
+def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its refusals in Ansible's words."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except Refusal as refusal:
+            raise AnsibleFilterError(f"{refusal.what} {refusal.cure}") from None
+
+    return call
+
+
+def _system(host: Host, site: Any) -> OperatingSystem:
+    return host.operating_system or OperatingSystem.model_validate(site["operating_system"])
