@@ -65,7 +65,7 @@ def arguments(
     cpu = "host" if accelerator == "kvm" else "max"
     free = places.free()
     return [
-        "-no-user-config", "-nodefaults", "-display", "none", "-machine", "q35", "-name", host.name,
+        "-no-user-config", "-nodefaults", "-display", "none", "-machine", "q35,sata=off", "-name", host.name,
         "-accel", accelerator + (",thread=multi" if accelerator == "tcg" else ""), "-cpu", cpu,
         "-smp", str(size.processors), "-m", str(size.memory_mib), "-device", f"virtio-rng-pci,{next(free)}",
         *_ports(site, host, sockets, free),

@@ -46,7 +46,7 @@ def key() -> str:
     """What the image is made from, as a hash; a Debian that moved on does not change it."""
     recipe = (
         STEPS_OF, system.RELEASE, system.LABEL, system.SIZE, system.PACKAGES, system.MASKED, system.DISABLED,
-        system.ENABLED, sorted(system.FILES.items()), system.EXECUTABLE, system.EMPTIED,
+        system.ENABLED, system.STAMPS, sorted(system.FILES.items()), system.EXECUTABLE, system.EMPTIED,
     )  # fmt: skip
     return hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
 
@@ -110,6 +110,8 @@ def _empty(root: Path) -> None:
         for path in root.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     (root / "etc" / "machine-id").write_text("")
+    for name in system.STAMPS:
+        (root / name).touch()
 
 
 class _Steps:

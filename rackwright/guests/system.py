@@ -9,17 +9,17 @@ SEEDED = "var/lib/guest-is-seeded"
 # Emulated guests are ten times slower than the machine that makes the image, so what the roles install is here already.
 PACKAGES = (
     "systemd-sysv", "systemd-resolved", "dbus", "udev", "openssh-server", "sudo", "python3", "python3-apt", "iproute2",
-    "iputils-ping", "kmod", "ethtool", "xfsprogs", "lvm2", "mdadm", "nvme-cli", "parted", "gdisk", "pciutils", "chrony",
-    "procps", "util-linux-extra", "linux-image-amd64", "initramfs-tools", "ca-certificates", "curl", "gnupg", "socat",
-    "iptables", "nftables", "ipset", "conntrack", "ebtables", "netbase", "apt-utils", "unattended-upgrades", "fio",
-    "apparmor", "logrotate", "irqbalance",
+    "iputils-ping", "kmod", "ethtool", "xfsprogs", "lvm2", "mdadm", "nvme-cli", "parted", "gdisk", "pciutils",
+    "chrony", "procps", "util-linux-extra", "linux-image-amd64", "initramfs-tools", "busybox", "ca-certificates",
+    "curl", "gnupg", "socat", "iptables", "nftables", "ipset", "conntrack", "ebtables", "netbase", "apt-utils",
+    "unattended-upgrades", "fio", "logrotate", "irqbalance",
 )  # fmt: skip
 
 # Nothing here is for the roles to see; it is what nobody waits for in a machine that lives for an hour.
 MASKED = (
     "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-    "fstrim.timer", "man-db.timer", "systemd-networkd-wait-online.service", "getty@tty1.service",
-    "serial-getty@ttyS0.service", "systemd-pstore.service", "systemd-binfmt.service",
+    "man-db.timer", "getty@tty1.service", "serial-getty@ttyS0.service", "systemd-pstore.service",
+    "systemd-binfmt.service", "nvmf-autoconnect.service",
 )  # fmt: skip
 # A role may want these; they are only off, as another installer would leave them.
 DISABLED = ("chrony.service", "irqbalance.service", "unattended-upgrades.service", "mdmonitor.service")
@@ -42,6 +42,8 @@ FILES = {
     "etc/initramfs-tools/scripts/init-bottom/seed": SOW,
     "etc/ssh/sshd_config.d/guest.conf": "PermitRootLogin prohibit-password\nPasswordAuthentication no\nUseDNS no\n",
 }
+# Newer than /usr: nothing has to be brought up to date at the first start.
+STAMPS = ("etc/.updated", "var/.updated")
 EXECUTABLE = ("etc/initramfs-tools/scripts/init-bottom/seed",)
 EMPTIED = (
     "etc/ssh/ssh_host_*",
