@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import time
@@ -76,22 +77,14 @@ class Guest:
         """Give it power; it is not up yet."""
         ground = self._ground
         command = [
-            *ground.namespace.entering(), path_of("qemu-system-x86_64"),
+            path_of("qemu-system-x86_64"),
             *hardware.arguments(
                 ground.site.name, self.host, self.size, ground.sockets, self.folder, self._system, ground.accelerator
             ),
             "-serial", f"file:{self.console}",
             "-kernel", str(ground.image.kernel), "-initrd", str(self.folder / "initrd"), "-append", COMMAND_LINE,
         ]  # fmt: skip
-        with (self.folder / "qemu.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                command,
-                env=ground.namespace.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        self._process = ground.namespace.begin(command, self.folder / "qemu.log")
 
     def wait(self) -> None:
         """Wait until it lets us in; Refusal with its console's last words where it never does."""
@@ -113,8 +106,8 @@ class Guest:
     def ssh(
         self, command: str, *, check: bool = True, quiet: bool = False, text: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run a shell's command inside; CalledProcessError where it fails and is not to."""
-        words = self.shell(*(["-o", "ConnectTimeout=10", "-q"] if quiet else []))
+        """Run a shell's command inside, with `text` as its input; CalledProcessError where it fails and is not to."""
+        words = self.shell(*(["-o", "ConnectTimeout=45", "-q"] if quiet else []))
         done = self._ground.namespace.run([*words, command], text=text)
         if check and done.returncode:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
@@ -127,6 +120,16 @@ class Guest:
     def says(self, command: str) -> str:
         """What a command prints, without the last line's end."""
         return self.ssh(command).stdout.strip()
+
+    def put(self, source: Path, place: str) -> None:
+        """Copy a file, or what is in a folder, to a place inside; it is root's there, and readable for all."""
+        folder, name = (source, ".") if source.is_dir() else (source.parent, source.name)
+        target = shlex.quote(place if source.is_dir() else str(Path(place).parent))
+        renamed = "" if source.is_dir() else f" --transform={shlex.quote(f's,.*,{Path(place).name},')}"
+        packed = ["tar", "--create", f"--directory={folder}", "--owner=root:0", "--group=root:0", "--mode=a+rX", name]
+        unpacked = [*self.shell(), f"mkdir -p {target} && tar --extract --directory={target}{renamed}"]
+        with subprocess.Popen(packed, stdout=subprocess.PIPE) as packing:
+            self._ground.namespace.run(unpacked, source=packing.stdout).check_returncode()
 
     def reboot(self) -> None:
         """Let it restart itself, and wait for another boot than this one."""

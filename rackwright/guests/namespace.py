@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import IO, Any
 
 from rackwright.errors import Refusal
 from rackwright.guests import wire
@@ -64,17 +65,33 @@ class Namespace:
         inside = [path_of("nsenter"), f"--target={self._process.pid}", *user, "--net", "--"]
         return inside + ([path_of("setpriv"), "--pdeathsig", "KILL"] if ends_with_us and not self.stays else [])
 
-    def run(self, command: Sequence[str], *, text: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command inside to its end, and keep what it says; `text` is its input."""
+    def run(
+        self, command: Sequence[str], *, text: str | None = None, source: IO[bytes] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command inside to its end, and keep what it says; its input is `text`, or comes from `source`."""
+        given: dict[str, Any] = {"stdin": source} if source else {"input": text or ""}
         return subprocess.run(
             [*self.entering(), *command],
             env=self.environment(),
-            input=text or "",
             capture_output=True,
             text=True,
             errors="replace",
             check=False,
+            **given,
         )
+
+    def begin(self, command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+        """Start a command inside that goes on beside us; what it says goes to a file."""
+        with log.open("ab") as output:
+            return subprocess.Popen(
+                [*self.entering(), *command],
+                cwd=ROOT,
+                env={**self.environment(), "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C is for us
+            )
 
     @staticmethod
     def _unshare() -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
+import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -115,6 +117,18 @@ class Rack:
             progress=progress or self._progress,
         )
 
+    def serve(self, folder: Path, port: int = 8080) -> str:
+        """Serve a folder by HTTP to all guests, as long as the rack is there; its address."""
+        address = self.taps["nodes"].address.ip
+        log = self.folder / f"serving-{port}.log"
+        command = [sys.executable, "-m", "http.server", "--directory", str(folder), "--bind", str(address), str(port)]
+        serving = self.namespace.begin(command, log)
+        while not self._listens(port):
+            if serving.poll() is not None:
+                raise Refusal(f"{folder} cannot be served: {log.read_text(errors='replace')[-300:]}", "Mend that.")
+            time.sleep(0.1)
+        return f"http://{address}:{port}"
+
     def ways_in(self) -> dict[str, str]:
         """A command by host that opens a shell in it."""
         inside = self.namespace.entering(ends_with_us=False)
@@ -133,6 +147,10 @@ class Rack:
         for guest in self.guests.values():
             guest.wait()
             self._progress(f"{guest.name} is up.")
+
+    def _listens(self, port: int) -> bool:
+        sockets = self.run(["cat", "/proc/self/net/tcp"]).stdout
+        return any(line.split()[1].endswith(f":{port:04X}") for line in sockets.splitlines()[1:])
 
     def _leave(self) -> None:
         if self.keep and self.guests and all(guest.is_on for guest in self.guests.values()):
