@@ -55,7 +55,8 @@ def mac(site: str, host: Host, nic: Nic) -> str:
 
 def drives(host: Host) -> tuple[Drive, ...]:
     """The host's drives; a name without a serial number gets one that is the same each time."""
-    return tuple(_drive(disk) for disk in host.disks)
+    system = next((disk for disk in host.disks if disk.purpose == "system"), None)
+    return tuple(_drive(disk, holds_system=disk == system) for disk in host.disks)  # others for the system are empty
 
 
 def arguments(
@@ -134,11 +135,11 @@ def _drives(host: Host, folder: Path, system: Path, free: Iterator[places.Place]
         yield from ("-device", f"nvme,drive=drive{number},serial={drive.serial},{place}")
 
 
-def _drive(disk: Disk) -> Drive:
+def _drive(disk: Disk, *, holds_system: bool) -> Drive:
     match = SERIAL.search(disk.path)
     made = hashlib.sha256(disk.path.encode()).hexdigest()[:LONGEST_SERIAL].upper()
     serial = disk.wipe or (match[1] if match else made)
-    return Drive(disk.path, serial if len(serial) <= LONGEST_SERIAL else made, disk.size_gb, disk.purpose == "system")
+    return Drive(disk.path, serial if len(serial) <= LONGEST_SERIAL else made, disk.size_gb, holds_system)
 
 
 def _drive_rules(host: Host) -> Iterator[str]:
