@@ -219,6 +219,7 @@ def test_a_drive_with_everything_on_it():
             ("gpt", "linux_raid_member"),
             ("/srv", "[SWAP]"),
             "vg-models",
+            (("gpt", "", ""),),
         )
     }
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from rackwright.preflight.finding import Fault, forbids, warns
 from rackwright.preflight.machine import Machine
 from rackwright.preflight.parsers.drives import Drive
+from rackwright.site.drive_marks import SIZE_TOLERANCE, is_ours
 from rackwright.site.hosts import Disk, Host
 from rackwright.site.nearest import nearest
 from rackwright.site.rules.disks import SERIAL
 from rackwright.site.storage_classes import volume_group
 
-SIZE_TOLERANCE = 0.05  # drives are sold in round figures of 10^9 bytes
 FLUSH_MS = 10.0
 
 
@@ -46,13 +46,19 @@ def drives_are_those_of_their_names(machine: Machine, host: Host) -> Iterator[Fa
 
 
 def drives_are_empty(machine: Machine, host: Host) -> Iterator[Fault]:
-    """Nothing of somebody else's is on a drive, unless `wipe` gives its serial number."""
+    """Nothing of somebody else's is on a drive, unless `wipe` gives its serial number or the system is on it."""
     for disk, drive in _found(machine, host):
-        if disk.purpose != "system" and drive.signatures and not _is_ours(disk, drive) and disk.wipe is None:
-            group = f", volume group {drive.group}" if drive.group else ""
+        if not drive.signatures or _is_ours(disk, drive) or disk.wipe is not None:
+            continue
+        group = f", volume group {drive.group}" if drive.group else ""
+        content = f"has data at {disk.path} ({', '.join(drive.signatures)}{group})"
+        if disk.purpose != "system":
+            serial = drive.serial or "its serial number"
+            yield forbids(content, f'See what it is; to have it wiped, write wipe: "{serial}" at this drive')
+        elif not drive.mounts:
             yield forbids(
-                f"has data at {disk.path} ({', '.join(drive.signatures)}{group})",
-                f'See what it is; to have it wiped, write wipe: "{drive.serial or "its serial number"}" at this drive',
+                f"{content}, its purpose is system, and the running system does not use it",
+                "Write the purpose that the drive shall have, or see what it is and empty it (wipefs --all)",
             )
 
 
@@ -88,5 +94,7 @@ def _found(machine: Machine, host: Host) -> Iterator[tuple[Disk, Drive]]:
 
 
 def _is_ours(disk: Disk, drive: Drive) -> bool:
-    """True where an earlier run has made the drive what the site says."""
-    return drive.group == volume_group(disk.purpose)
+    """True where an earlier run has made the drive what the site says, or was cut off while it did."""
+    if drive.group:
+        return disk.purpose != "system" and drive.group == volume_group(disk.purpose)
+    return bool(drive.marks) and all(is_ours(disk.purpose, *mark) for mark in drive.marks)

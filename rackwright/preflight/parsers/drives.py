@@ -40,6 +40,7 @@ class Signature(Row):
     """A signature at a place on a drive."""
 
     type: str = ""
+    uuid: str | None = None
     label: str | None = None
 
 
@@ -68,8 +69,16 @@ class Reports(Row):
     report: tuple[Report, ...] = ()
 
 
+class Mark(NamedTuple):
+    """A signature on a whole drive: its kind, identity and label."""
+
+    kind: str
+    identity: str
+    label: str
+
+
 class Drive(NamedTuple):
-    """A drive: where it is now, bytes, serial, what is on it, where it is mounted, its volume group."""
+    """A drive: where it is now, bytes, serial, what is on it, where it is mounted, its volume group, its own marks."""
 
     device: str
     size: int
@@ -77,6 +86,7 @@ class Drive(NamedTuple):
     signatures: tuple[str, ...]
     mounts: tuple[str, ...]
     group: str
+    marks: tuple[Mark, ...] = ()
 
 
 def drives(disks: Disks, asked: tuple[str, ...]) -> dict[str, Drive]:
@@ -90,17 +100,23 @@ def drives(disks: Disks, asked: tuple[str, ...]) -> dict[str, Drive]:
 
 def _drive(block: Block, wipefs: Said | None, groups: dict[str, str]) -> Drive:
     kinds = [kind for each in (block, *block.children) for kind in (each.fstype, each.pttype) if kind]
-    if wipefs is not None and wipefs.code == 0 and wipefs.out.strip():
-        shown: Signatures = table("Signatures", "wipefs", wipefs, Signatures)
-        kinds += [each.type for each in shown.signatures if each.type]
+    marks = _marks(wipefs)
     return Drive(
         device=block.path,
         size=block.size or 0,
         serial=(block.serial or "").strip(),
-        signatures=tuple(dict.fromkeys(kinds)),
+        signatures=tuple(dict.fromkeys([*kinds, *(mark.kind for mark in marks)])),
         mounts=tuple(mount for each in block.all() for mount in each.mountpoints if mount),
         group=groups.get(block.path, ""),
+        marks=marks,
     )
+
+
+def _marks(wipefs: Said | None) -> tuple[Mark, ...]:
+    if wipefs is None or wipefs.code or not wipefs.out.strip():
+        return ()
+    shown: Signatures = table("Signatures", "wipefs", wipefs, Signatures)
+    return tuple(Mark(each.type, each.uuid or "", each.label or "") for each in shown.signatures if each.type)
 
 
 def _groups(said: Said) -> dict[str, str]:
