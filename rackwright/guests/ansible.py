@@ -20,6 +20,7 @@ from rackwright.sandbox.locks import Progress, silence
 RECAP = re.compile(r"^(?P<host>\S+)\s+: (?P<figures>(?:\w+=\d+\s*)+)$")
 TASK = re.compile(r"^(?:TASK|RUNNING HANDLER|PLAY) \[(?P<name>.*?)\] \**$")
 OUTCOME = re.compile(r"^(?P<kind>changed|fatal|failed|unreachable): \[(?P<host>[^\]]+)\]")
+FAULT = re.compile(r"^(\[ERROR\]|ERROR|fatal:)")
 LONGEST_SOCKET = 60  # Ansible adds about 40 to a folder's name, and the system allows 108
 PLAIN = {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0", "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "0"}
 
@@ -38,6 +39,12 @@ class Ran:
     def succeeded(self) -> bool:
         """True where Ansible says so."""
         return self.code == 0
+
+    def last_words(self, count: int = 20) -> list[str]:
+        """What was said of the first fault, or at the end where none was told."""
+        lines = [line.rstrip() for line in self.said.splitlines() if line.strip()]
+        first = next((number for number, line in enumerate(lines) if FAULT.match(line)), max(0, len(lines) - count))
+        return lines[first : first + count]
 
     def demand(self) -> Ran:
         """The run itself, where it succeeded; AssertionError with its last words where it did not."""

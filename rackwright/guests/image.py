@@ -73,12 +73,13 @@ def ensure(progress: Progress = silence) -> Image:
                 began = time.monotonic()
                 _make(work, progress)
                 cache.seal(work, {"release": system.RELEASE, "seconds": round(time.monotonic() - began)})
+                _hand_over(cache.cache_folder(), folder.parent)
     return Image(folder)
 
 
 def _make(work: Path, progress: Progress) -> None:
     root, made = work / "tmp" / "root", work / "bin"
-    run = _Steps(work)
+    run = Steps(work)
     progress("Fetching and unpacking Debian's packages.")
     included = f"--include={','.join(system.PACKAGES)}"
     run("debootstrap", "--variant=minbase", f"--keyring={needs.KEYRING}", included, system.RELEASE, str(root))
@@ -94,6 +95,13 @@ def _make(work: Path, progress: Progress) -> None:
     run("mkfs.ext4", "-q", "-L", system.LABEL, "-d", str(root), str(made / "root.raw"), system.SIZE)
     for file in made.iterdir():
         file.chmod(0o644)
+
+
+def _hand_over(*folders: Path) -> None:
+    """Give the cache's folders to whom sudo ran this for, who goes on without root."""
+    if user := os.environ.get("SUDO_UID"):
+        for folder in folders:
+            os.chown(folder, int(user), int(os.environ.get("SUDO_GID", "-1")))
 
 
 def _furnish(root: Path) -> None:
@@ -114,7 +122,7 @@ def _empty(root: Path) -> None:
         (root / name).touch()
 
 
-class _Steps:
+class Steps:
     """Programs run one after the other; what they say is shown where one fails."""
 
     def __init__(self, work: Path) -> None:
@@ -129,6 +137,7 @@ class _Steps:
         }
 
     def __call__(self, *command: str) -> None:
+        """Run one; Refusal with its last words where it fails."""
         with self.log.open("a") as output:
             code = subprocess.run(
                 command, env=self.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False,

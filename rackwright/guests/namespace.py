@@ -51,7 +51,7 @@ class Namespace:
                 start_new_session=True,  # Ctrl-C is for us
             )
         if not self._is_ready(self._process):
-            raise _explain(log.read_text(errors="replace"))
+            raise explain(log.read_text(errors="replace"))
 
     def environment(self) -> dict[str, str]:
         """What programs are started with, so that they are found again."""
@@ -116,7 +116,8 @@ def _plain(cabling: Cabling, *, stays: bool) -> Mapping[str, object]:
     return {"ports": ports, "taps": taps, "sockets": cabling.sockets, "stays": stays}
 
 
-def _explain(said: str) -> Refusal:
+def explain(said: str) -> Refusal:
+    """Why there is no namespace, out of what the switch's start said."""
     last = next((line for line in reversed(said.splitlines()) if line.strip()), "it said nothing")
     if "unshare failed" in said or "uid_map" in said:
         return Refusal(

@@ -77,7 +77,7 @@ def demand_to_make_the_image() -> None:
         cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
         raise Refusal(
             "The guests' image is not made yet, and making it needs root, once: it holds files of root's.",
-            f"Say: sudo env XDG_CACHE_HOME={cache} bin/rackwright tools --guests; the guests themselves need no root.",
+            f"Say: sudo env XDG_CACHE_HOME={cache} bin/rackwright tools --image; the guests themselves need no root.",
         )
 
 

@@ -1,6 +1,5 @@
 """A rehearsal: a real Kubernetes API, the site's machines simulated, the real stack, checks, a report, nothing left."""
 
-import errno
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ from rackwright.errors import Refusal
 from rackwright.sandbox import interruption, kwok, stages, tools
 from rackwright.sandbox.chart_sources import chart_sources, definition_folders, lay_out
 from rackwright.sandbox.control_plane import ControlPlane
+from rackwright.sandbox.endings import ended_well
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.nodes import nodes, storage_capacities
 from rackwright.sandbox.report import Report
@@ -23,8 +23,6 @@ from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
-
-DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def rehearse(
     progress: Progress = silence,
 ) -> Report:
     """Rehearse one phase of a site; Refusal where it cannot come to its end, and then nothing is left of it."""
-    with _ended_well(), interruption.heeded():
+    with ended_well(), interruption.heeded():
         wishes = _wishes(site_folder, phase, keep=keep, progress=progress)
         sources = chart_sources(wishes.catalog, charts)
         report = Report(
@@ -154,18 +152,3 @@ def _step(report: Report, name: str, progress: Progress) -> Iterator[None]:
     began = time.monotonic()
     yield
     report.steps[name] = time.monotonic() - began
-
-
-@contextmanager
-def _ended_well() -> Iterator[None]:
-    """Whatever ends a rehearsal becomes a sentence and its cure; all that it started has ended by then."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit):
-        raise Refusal(
-            "The rehearsal was interrupted; everything that it had started has ended.", "Run the same command again."
-        ) from None
-    except OSError as error:
-        if error.errno not in DISK_IS_FULL:
-            raise
-        raise Refusal(f"The disk of {error.filename or 'the cache folder'} is full.", "Free some space.") from None

@@ -87,11 +87,13 @@ class TestKeptClusters:
         ended = []
         monkeypatch.setattr("rackwright.sandbox.control_plane.ControlPlane.kept", lambda: ["lab-1", "lab-2"])
         monkeypatch.setattr("rackwright.sandbox.control_plane.ControlPlane.end", ended.append)
+        monkeypatch.setattr("rackwright.guests.rack.Rack.kept", lambda: ["metal-3"])
+        monkeypatch.setattr("rackwright.guests.rack.Rack.end", ended.append)
         return ended
 
     def test_are_listed(self, run):
-        assert run("rehearse", "--kept") == (0, "lab-1\nlab-2\n", "")
-        assert json.loads(run("rehearse", "--kept", "--json")[1])["kept"] == ["lab-1", "lab-2"]
+        assert run("rehearse", "--kept") == (0, "lab-1\nlab-2\nmetal-3\n", "")
+        assert json.loads(run("rehearse", "--kept", "--json")[1])["kept"] == ["lab-1", "lab-2", "metal-3"]
 
     def test_one_is_ended(self, run, ended):
         assert run("rehearse", "--end", "lab-2") == (0, "lab-2 has ended.\n", "")
@@ -99,11 +101,41 @@ class TestKeptClusters:
 
     def test_all_are_ended(self, run, ended):
         assert run("rehearse", "--end", "all")[0] == 0
-        assert ended == ["lab-1", "lab-2"]
+        assert ended == ["lab-1", "lab-2", "metal-3"]
 
     def test_an_unknown_one_is_told(self, run, ended):
-        assert run("rehearse", "--end", "lab-3") == (1, "", "No cluster lab-3 is kept.\nDid you mean lab-2?\n")
+        assert run("rehearse", "--end", "lab-3") == (1, "", "Nothing called lab-3 is kept.\nDid you mean lab-2?\n")
         assert not ended
+
+
+class TestHosts:
+    @pytest.fixture(autouse=True)
+    def booted(self, monkeypatch):
+        seen = {}
+
+        def rehearse(site, phase, names, playbook, **options):
+            seen.update(options, site=site, phase=phase, names=names, playbook=playbook)
+            return Outcome(succeeded=False)
+
+        monkeypatch.setattr("rackwright.guests.rehearsal.rehearse", rehearse)
+        return seen
+
+    def test_all_of_the_phase_run_the_whole_playbook(self, run, booted):
+        assert run("rehearse", SITE, "--hosts", "--phase", 2)[0] == 1
+        assert (booted["site"], booted["phase"], booted["names"]) == (SITE, 2, [])
+        assert (booted["playbook"], booted["size"], booted["keep"]) == ("playbooks/site.yml", None, False)
+
+    def test_some_are_named_in_either_way(self, run, booted):
+        run("rehearse", SITE, "--hosts", "--host", "gpu-01, gpu-02", "--host", "agents-01", "--memory", 3072, "--keep")
+        assert booted["names"] == ["gpu-01", "gpu-02", "agents-01"]
+        assert (booted["size"].memory_mib, booted["keep"]) == (3072, True)
+
+    @pytest.mark.parametrize(
+        "arguments", [("--host", "gpu-01"), ("--memory", 3072), ("--hosts", "--charts", "upstream")]
+    )
+    def test_an_option_that_would_not_be_heard_is_wrong_usage(self, run, booted, arguments):
+        assert run("rehearse", SITE, *arguments)[0] == 2
+        assert not booted
 
 
 class TestCheck:

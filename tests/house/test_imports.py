@@ -30,7 +30,9 @@ MAY_IMPORT = {
         "yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.checks",
         "rackwright.user_path",
     },
-    "rackwright.guests": {"rackwright.errors", "rackwright.site", "rackwright.metal", "rackwright.sandbox"},
+    "rackwright.guests": {
+        "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.metal", "rackwright.sandbox",
+    },
     "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},
     "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},
     "stacks": {
