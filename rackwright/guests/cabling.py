@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, ip_address
 
 from rackwright.guests.switch import SwitchPort
@@ -31,10 +31,11 @@ class Tap:
 
 @dataclass(frozen=True)
 class Cabling:
-    """Every cable of a rack: the switch's ports, their sockets, and this machine's own."""
+    """Every cable of a rack: the switch's ports, their sockets, this machine's own, and the names that it answers."""
 
     ports: tuple[SwitchPort, ...]
     taps: tuple[Tap, ...]
+    names: Mapping[str, IPv4Address] = field(default_factory=dict)
 
     @property
     def mtus(self) -> dict[str, int]:
@@ -52,7 +53,8 @@ def cabling(site: Site, hosts: Iterable[Host]) -> Cabling:
     named = [(host, nic.name) for host in hosts for nic in host.nics]
     return Cabling(
         ports=tuple(_port(host, nic, number) for number, (host, nic) in enumerate(named, start=1)),
-        taps=tuple(_taps(site)),
+        taps=(taps := tuple(_taps(site))),
+        names=_names(site, taps[0].address.ip),
     )
 
 
@@ -97,6 +99,12 @@ def _taps(site: Site) -> Iterator[Tap]:
                 else []
             )
             yield Tap(name, network.mtu, IPv4Interface(f"{own}/{network.cidr.prefixlen}"), tuple(others))
+
+
+def _names(site: Site, here: IPv4Address) -> dict[str, IPv4Address]:
+    """Names that are answered: the hosts', and those of time servers, whose part this machine plays."""
+    servers = (str(server) for server in site.networks.time_servers if _address(server) is None)
+    return {host.name: host.address for host in site.hosts} | dict.fromkeys(servers, here)
 
 
 def _addresses(site: Site) -> Iterator[IPv4Address]:

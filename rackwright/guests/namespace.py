@@ -113,7 +113,13 @@ def _plain(cabling: Cabling, *, stays: bool) -> Mapping[str, object]:
         for tap in cabling.taps
     ]
     ports = [{**asdict(port), "tagged": dict(port.tagged)} for port in cabling.ports]
-    return {"ports": ports, "taps": taps, "sockets": cabling.sockets, "stays": stays}
+    return {
+        "ports": ports,
+        "taps": taps,
+        "sockets": cabling.sockets,
+        "names": {name: str(address) for name, address in cabling.names.items()},
+        "stays": stays,
+    }
 
 
 def explain(said: str) -> Refusal:

@@ -15,9 +15,12 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any, Protocol
 
+from rackwright.guests import services
 from rackwright.guests.switch import Out, Switch, SwitchPort
 
 READY = "ready"
@@ -126,6 +129,13 @@ class Wire:
         listener.setblocking(False)
         self.selector.register(listener, selectors.EVENT_READ, lambda: self._plug_in(port, listener))
 
+    def serve(self, address: str, port: int, answer: Callable[[bytes], bytes | None]) -> None:
+        """Answer questions by UDP."""
+        asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        asked.bind((address, port))
+        asked.setblocking(False)
+        self.selector.register(asked, selectors.EVENT_READ, lambda: _answered(asked, answer))
+
     def plug_in(self, port: str, plug: Tap | Cable) -> None:
         """Something is at a port from now on."""
         self.plugs[port] = plug
@@ -175,6 +185,23 @@ class Wire:
                 self.plugs[port].send(frame)
 
 
+def _answered(asked: socket.socket, answer: Callable[[bytes], bytes | None]) -> None:
+    with contextlib.suppress(BlockingIOError):
+        question, asker = asked.recvfrom(LARGEST)
+        said = answer(question)
+        if said is not None:
+            asked.sendto(said, asker)
+
+
+def _serve(wire: Wire, plan: dict[str, Any]) -> None:
+    """Be every name and time server at this machine's addresses."""
+    names = {name: IPv4Address(address) for name, address in plan["names"].items()}
+    for tap in plan["taps"]:
+        for address in (tap["address"].partition("/")[0], *tap["others"]):
+            wire.serve(address, services.NAME_PORT, lambda question: services.answer_name(question, names))
+            wire.serve(address, services.TIME_PORT, lambda question: services.answer_time(question, time.time()))
+
+
 def _set_up(plan: dict[str, Any]) -> Wire:
     ports = [
         SwitchPort(
@@ -190,6 +217,7 @@ def _set_up(plan: dict[str, Any]) -> Wire:
         wire.plug_in(name, Tap(name))
         _ip(f"link set {name} mtu {tap['mtu']} up", f"address add {tap['address']} dev {name}")
         _ip(*(f"address add {address}/32 dev {name}" for address in tap["others"]))
+    _serve(wire, plan)
     for port in ports:
         wire.lay(port.name, plan["sockets"][port.name])
     return wire
