@@ -156,9 +156,11 @@ workloads = st.fixed_dictionaries(
     },
 )
 
+milliseconds = st.floats(0.001, 3_600_000)
+
 
 @settings(max_examples=25, deadline=None)
-@given(changes=workloads, ttft=st.floats(0.001, 1e9), tpot=st.floats(0.001, 1e9))
+@given(changes=workloads, ttft=milliseconds, tpot=milliseconds)
 def test_any_workload_is_planned_or_refused(lab, changes, ttft, tpot):
     workload = Workload(**{**lab.workload.model_dump(), **changes})
     targets = Targets(ttft_p95_ms=ttft, tpot_p95_ms=tpot)

@@ -43,19 +43,23 @@ class Platform:
         where = ("--namespace", namespace) if namespace else ()
         return json.loads(self.kubectl("get", kind, name, *where, "--output=json"))
 
-    def until_played(self, kind: str, name: str) -> None:
-        """Wait for the status of an object that another test has just brought back."""
-        deadline = time.monotonic() + 30
-        while "status" not in self.get(kind, name):
-            assert time.monotonic() < deadline, f"{kind} {name} got no status"
+    def until_whole(self) -> None:
+        """Wait until nothing is wrong any more: what a test took away is back, with all that operators make of it."""
+        deadline = time.monotonic() + 60
+        while wrong := self._wrong():
+            assert time.monotonic() < deadline, f"not mended after a test: {wrong}"
             time.sleep(0.2)
+
+    def _wrong(self) -> list[Finding]:
+        objects = self.access.objects()
+        return [fault for check in ANSWERS for fault in self.failures(check, objects=objects)]
 
     @contextmanager
     def without(self, kind: str, name: str, namespace: str = "") -> Iterator[None]:
         """Without an object, for the time of the block."""
         before = self.get(kind, name, namespace)
         where = ("--namespace", namespace) if namespace else ()
-        self.kubectl("delete", kind, name, *where)
+        self.kubectl("delete", kind, name, *where, "--cascade=foreground")
         try:
             yield
         finally:
@@ -109,3 +113,11 @@ def platform(toolbox, say) -> Iterator[Platform]:
         )
     finally:
         ControlPlane.end(report.kept["name"])
+
+
+@pytest.fixture(autouse=True)
+def mended(request) -> Iterator[None]:
+    """Leaves the platform to the next test as it was."""
+    yield
+    if "platform" in request.fixturenames:
+        request.getfixturevalue("platform").until_whole()

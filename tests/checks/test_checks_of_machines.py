@@ -11,7 +11,6 @@ NODE = "ws-01"
 
 
 def test_a_cluster_policy_that_is_not_ready_is_told(platform):
-    platform.until_played("clusterpolicy", "cluster-policy")
     with (
         platform.without("stage", "cluster-policy-is-ready"),
         platform.changed("clusterpolicy", "cluster-policy", "", {"status": {"state": "notReady"}}, "status"),
@@ -41,7 +40,8 @@ def test_a_cordoned_node_is_named(platform):
 
 
 def test_a_stranger_among_the_nodes_is_named(platform):
-    stranger = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "stranger"}}
+    shut = {"taints": [{"key": "stranger", "effect": "NoSchedule"}]}  # no DaemonSet leaves a pod on it
+    stranger = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "stranger"}, "spec": shut}
     with platform.added(stranger):
         faults = platform.failures("nodes")
     assert [each.where for each in faults] == ["Node stranger"]
