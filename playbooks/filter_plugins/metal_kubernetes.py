@@ -10,7 +10,7 @@ import yaml
 from ansible.errors import AnsibleFilterError
 
 from rackwright.errors import Refusal
-from rackwright.metal import containerd, kubeadm, kubernetes_plan, kubernetes_state
+from rackwright.metal import containerd, kubeadm, kubernetes_packages, kubernetes_plan, kubernetes_state
 from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
@@ -36,6 +36,9 @@ class FilterModule:
             "kubernetes_mark": kubernetes_state.mark,
             "kubernetes_joining": kubernetes_joining,
             "kubernetes_encryption": lambda key: kubernetes_plan.written([kubeadm.encryption(key)]),
+            "kubernetes_missing": kubernetes_packages.missing,
+            "kubernetes_installed": kubernetes_packages.installed,
+            "kubernetes_moves": _refusing(kubernetes_packages.moves),
             "kubernetes_days_left": kubernetes_days_left,
         }
 
