@@ -1,1 +1,1 @@
-"""Programs that play, in a guest, what cannot be had there: each says that it is a stand-in, in all that it prints."""
+"""Packages that stand in for ones that a guest cannot have: each says what it is."""
