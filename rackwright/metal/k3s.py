@@ -6,6 +6,7 @@ Keys are the long names of k3s's flags (docs.k3s.io, `k3s server` and `k3s agent
 from typing import Any
 from urllib.parse import urlsplit
 
+from rackwright.metal.links import vlan_name
 from rackwright.metal.reserved import reserved
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
@@ -107,7 +108,7 @@ def takes_snapshots(object_storage: ObjectStorage) -> bool:
 
 def node_link(host: Host) -> str | None:
     """The name of the port, bond or VLAN that bears the host's address."""
-    tagged = (f"{vlan.over}.{vlan.id}" for vlan in host.vlans if vlan.network == "nodes")
+    tagged = (vlan_name(vlan) for vlan in host.vlans if vlan.network == "nodes")
     return next((port.name for port in host.ports if port.network == "nodes"), next(tagged, None))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.metal import k3s
+from rackwright.metal.links import vlan_name
 from rackwright.metal.reserved import reserved
 from rackwright.site.hosts import Vlan
 from rackwright.site.object_storage import ObjectStorage
@@ -56,7 +57,7 @@ def test_a_tagged_node_network_is_found():
     host = Site.load(INVENTORY / "lab").hosts_in(1)[0]
     bond = host.bonds[0].model_copy(update={"network": None})
     tagged = host.model_copy(update={"bonds": (bond,), "vlans": (Vlan(id=120, over="bond0", network="nodes"),)})
-    assert k3s.node_link(tagged) == "bond0.120"
+    assert k3s.node_link(tagged) == vlan_name(tagged.vlans[0])
 
 
 def test_nvidias_runtime_is_the_default_on_hosts_with_gpus_only(site):
