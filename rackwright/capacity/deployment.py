@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rackwright.capacity.hardware import Hardware
-from rackwright.site.architectures import Architecture
+from rackwright.site.known.architectures import Architecture
+from rackwright.site.known.tensors import BITS_PER_PARAMETER, FOUR_BITS
 from rackwright.site.memory import GIB, EngineMemory, default_batch_tokens, engine_memory
-from rackwright.site.tensors import BITS_PER_PARAMETER, FOUR_BITS
 
 BLOCK = 128  # 8-bit weights published in blocks of 128 x 128 cannot be split finer
 

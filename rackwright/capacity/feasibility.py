@@ -4,7 +4,7 @@ from typing import Any
 
 from rackwright.capacity.deployment import BLOCK, Deployment
 from rackwright.errors import Refusal
-from rackwright.site.architectures import Architecture
+from rackwright.site.known.architectures import Architecture
 
 MOST_GPUS = 16
 

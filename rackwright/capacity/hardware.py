@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from rackwright.errors import Refusal
-from rackwright.site.gpu_products import GpuProduct, gpu_product
-from rackwright.site.tensors import BITS_PER_PARAMETER
+from rackwright.site.known.gpu_products import GpuProduct, gpu_product
+from rackwright.site.known.tensors import BITS_PER_PARAMETER
 
 PREFERRED_LINKS = ("nvswitch", "nvlink", "pcie")
 

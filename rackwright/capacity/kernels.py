@@ -1,7 +1,7 @@
 """How many kernels run one after the other in a step: each takes some microseconds, however little it does."""
 
 from rackwright.capacity.deployment import Deployment
-from rackwright.site.architectures import Architecture
+from rackwright.site.known.architectures import Architecture
 
 ATTENTION = 7  # norm, query-key-value product, rotation, write to the cache, attention, its reduction, output product
 LATENT = 12  # norm, compression, two norms, expansion, rotation, write, two absorbed products, attention, its end, out

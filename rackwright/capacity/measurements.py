@@ -15,8 +15,8 @@ from rackwright.capacity.deployment import Deployment
 from rackwright.capacity.hardware import hardware
 from rackwright.capacity.names import find_shape, short
 from rackwright.errors import Refusal
-from rackwright.site.tensors import BITS_PER_PARAMETER
-from rackwright.site.text_file import read_text
+from rackwright.site.known.tensors import BITS_PER_PARAMETER
+from rackwright.site.reading.text_file import read_text
 
 PUBLISHED = Path(__file__).parent / "data" / "published.yml"
 REQUIRED = (

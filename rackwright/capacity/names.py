@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 from rackwright.errors import Refusal
-from rackwright.site.architectures import Architecture, architectures
-from rackwright.site.config_json import read_config
-from rackwright.site.nearest import nearest
+from rackwright.site.known.architectures import Architecture, architectures
+from rackwright.site.known.config_json import read_config
+from rackwright.site.reading.nearest import nearest
 
 SAME_SHAPE = {
     "deepseek-r1-distill-llama-70b": "meta-llama/Llama-3.1-70B",

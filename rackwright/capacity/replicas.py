@@ -4,7 +4,7 @@ from rackwright.capacity.deployment import Deployment
 from rackwright.capacity.hardware import Hardware, hardware
 from rackwright.capacity.names import find_shape
 from rackwright.errors import Refusal
-from rackwright.site.tensors import BITS_PER_PARAMETER
+from rackwright.site.known.tensors import BITS_PER_PARAMETER
 
 LARGE_GIB = 70  # GPUs of this size and more get more sequences by default (vLLM's engine arguments)
 

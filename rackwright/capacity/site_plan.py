@@ -16,10 +16,10 @@ from rackwright.capacity.timing import Timing
 from rackwright.errors import Refusal
 from rackwright.site.gpu_resources import device_gib
 from rackwright.site.hosts import Gpus, Phase
+from rackwright.site.known.tensors import BITS_PER_PARAMETER
 from rackwright.site.models import Model
 from rackwright.site.serving import Serving
 from rackwright.site.site import Site
-from rackwright.site.tensors import BITS_PER_PARAMETER
 
 TAIL_CALLS = 8_000  # calls of a model that are simulated: its hour, or the part of one in which a busy site makes them
 

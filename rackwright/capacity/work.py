@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rackwright.capacity.deployment import Deployment
 from rackwright.capacity.kernels import collectives, kernels, mlp_layers
-from rackwright.site.tensors import part_bits, tensors
+from rackwright.site.known.tensors import part_bits, tensors
 
 AMOUNTS = (
     "weight_stream", "expert_stream", "cache_stream", "dense_compute", "expert_compute", "attention_compute",

@@ -25,7 +25,7 @@ def find_site(named: str) -> Path:
     try:
         return _site_of(Path(named))
     except OSError as error:  # a folder that may not be entered, a name that is too long
-        from rackwright.site.shown import shown
+        from rackwright.site.reading.shown import shown
 
         raise Refusal(f"{shown(named)} cannot be read ({error.strerror}).", "Mend its owner, mode or name.") from None
 
@@ -42,7 +42,7 @@ def _site_of(path: Path) -> Path:
 
 
 def _no_site(path: Path) -> str:
-    from rackwright.site.nearest import nearest
+    from rackwright.site.reading.nearest import nearest
 
     if path.is_file():
         return f"{path} is a file, and a site is a folder with a {FILE_NAME} in it."

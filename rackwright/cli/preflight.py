@@ -50,7 +50,7 @@ def preflight(
 
 def _hosts(site: "Site", phase: Any, limit: str | None) -> list[str]:
     """Names of the hosts that are asked; Refusal where the phase or a name is not the site's."""
-    from rackwright.site.nearest import nearest
+    from rackwright.site.reading.nearest import nearest
 
     known = [host.name for host in site.hosts_in(phase)] if phase in site.phases else []
     if not known:

@@ -98,7 +98,7 @@ def _kept(output: Output, end: str | None) -> None:
     """List what was kept, or end one or all of it."""
     from rackwright.guests.rack import Rack
     from rackwright.sandbox.control_plane import ControlPlane
-    from rackwright.site.nearest import nearest
+    from rackwright.site.reading.nearest import nearest
 
     ending = dict.fromkeys(ControlPlane.kept(), ControlPlane.end) | dict.fromkeys(Rack.kept(), Rack.end)
     names = list(ending)

@@ -66,7 +66,7 @@ def show(
 ) -> None:
     """Print one secret, and nothing else, to stdout."""
     from rackwright.secrets import open_vault
-    from rackwright.site.nearest import nearest
+    from rackwright.site.reading.nearest import nearest
 
     values = open_vault(site)
     if name not in values:
@@ -76,7 +76,7 @@ def show(
 
 def _lines(known: set[str]) -> dict[str, str]:
     """Secrets from standard input, which no other process can see."""
-    from rackwright.site.nearest import nearest
+    from rackwright.site.reading.nearest import nearest
 
     values: dict[str, str] = {}
     for number, line in enumerate(sys.stdin.read().splitlines(), start=1):

@@ -25,7 +25,7 @@ from rackwright.sandbox import disk, interruption, leftovers
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.tools import cache_folder
 from rackwright.site.hosts import Host
-from rackwright.site.nearest import nearest
+from rackwright.site.reading.nearest import nearest
 from rackwright.site.site import Site
 
 

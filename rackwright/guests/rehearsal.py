@@ -18,7 +18,7 @@ from rackwright.sandbox import interruption
 from rackwright.sandbox.endings import ended_well
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.site.hosts import Phase
-from rackwright.site.nearest import nearest
+from rackwright.site.reading.nearest import nearest
 from rackwright.site.site import Site
 
 PLAYBOOK = "playbooks/site.yml"

@@ -15,7 +15,7 @@ from rackwright.preflight.machine import Machine
 from rackwright.preflight.seen import NotSeen
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
-from rackwright.site.judge import rules_in
+from rackwright.site.reading.judge import rules_in
 from rackwright.site.site import Site
 
 Check = Callable[..., Iterator[Fault]]

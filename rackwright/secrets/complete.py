@@ -8,7 +8,7 @@ from rackwright.errors import Refusal
 from rackwright.secrets.required import Secret, required
 from rackwright.secrets.strength import weakness
 from rackwright.secrets.vault import Vault
-from rackwright.site.nearest import nearest
+from rackwright.site.reading.nearest import nearest
 from rackwright.site.site import Site
 
 

@@ -126,10 +126,10 @@ class Catalog(Settings):
 @cache
 def _load(file: Path) -> Catalog:
     from rackwright.site import catalog_rules  # noqa: PLC0415 - the rules are about the class above
-    from rackwright.site.check import check  # noqa: PLC0415 - only whoever loads needs it
-    from rackwright.site.document import read  # noqa: PLC0415 - only whoever loads needs it
-    from rackwright.site.faults import CatalogRefused  # noqa: PLC0415 - only whoever loads needs it
-    from rackwright.site.judge import Broken, judge, rules_in  # noqa: PLC0415 - only whoever loads needs it
+    from rackwright.site.reading.check import check  # noqa: PLC0415 - only whoever loads needs it
+    from rackwright.site.reading.document import read  # noqa: PLC0415 - only whoever loads needs it
+    from rackwright.site.reading.faults import CatalogRefused  # noqa: PLC0415 - only whoever loads needs it
+    from rackwright.site.reading.judge import Broken, judge, rules_in  # noqa: PLC0415 - only whoever loads needs it
 
     def judges(catalog: Catalog) -> Iterator[Broken]:
         return (each for _, each in judge(rules_in(catalog_rules), {"catalog": catalog}))

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from rackwright.site.catalog import Catalog
-from rackwright.site.faults import Place
-from rackwright.site.gpu_products import gpu_products
-from rackwright.site.judge import Broken
-from rackwright.site.nearest import nearest
-from rackwright.site.unknown import is_known
+from rackwright.site.known.gpu_products import gpu_products
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.unknown import is_known
 
 MOVING = re.compile(r"[*^~<>= ]|(^|\.)[xX](\.|$)|^[^0-9]*$")  # a range, a wildcard, or a word such as latest
 

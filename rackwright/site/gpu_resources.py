@@ -3,7 +3,7 @@
 from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Gpus
 from rackwright.site.models import Model
-from rackwright.site.unknown import NotKnown
+from rackwright.site.reading.unknown import NotKnown
 
 WHOLE = "nvidia.com/gpu"
 BALANCED = "all-balanced"

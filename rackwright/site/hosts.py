@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
-from rackwright.site.gpu_products import GpuProduct, Variant, gpu_product
+from rackwright.site.known.gpu_products import GpuProduct, Variant, gpu_product
 from rackwright.site.operating_system import OperatingSystem
+from rackwright.site.reading.shown import shown
+from rackwright.site.reading.unknown import NotKnown
 from rackwright.site.settings import Address, Form, Name, Settings
-from rackwright.site.shown import shown
-from rackwright.site.unknown import NotKnown
 
 Phase = Literal[1, 2]
 Role = Literal["inference", "training", "agents", "control"]

@@ -8,10 +8,10 @@ from pydantic import BaseModel
 
 from rackwright.errors import Refusal
 from rackwright.site.catalog import Catalog
-from rackwright.site.check import check
-from rackwright.site.document import read
-from rackwright.site.faults import SiteRefused
-from rackwright.site.judge import Broken
+from rackwright.site.reading.check import check
+from rackwright.site.reading.document import read
+from rackwright.site.reading.faults import SiteRefused
+from rackwright.site.reading.judge import Broken
 from rackwright.site.rules import broken
 
 ModelType = TypeVar("ModelType", bound=BaseModel)

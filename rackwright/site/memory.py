@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass
 
-from rackwright.site.architectures import Architecture
 from rackwright.site.gpu_resources import device_gib
 from rackwright.site.hosts import Gpus
+from rackwright.site.known.architectures import Architecture
+from rackwright.site.known.tensors import BITS_PER_PARAMETER, gpu_weight_bytes
 from rackwright.site.models import Model
-from rackwright.site.tensors import BITS_PER_PARAMETER, gpu_weight_bytes
 
 GIB = 2**30
 FORWARD_HIDDEN = 4.25  # widths of the residual stream alive at the peak of a layer (docs/capacity.md)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, field_validator
 
-from rackwright.site.architectures import Architecture, Precision, architecture
+from rackwright.site.known.architectures import Architecture, Precision, architecture
 from rackwright.site.serving import Lora, Serving
 from rackwright.site.settings import Form, Name, Settings
 from rackwright.site.sources import Source, tag

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from rackwright.site.shape import form_of, models
+from rackwright.site.reading.shape import form_of, models
 from rackwright.site.site import Site
 
 HEAD = """# The site file

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from rackwright.site.architectures import architectures
 from rackwright.site.catalog import Catalog
-from rackwright.site.gpu_products import gpu_products
+from rackwright.site.known.architectures import architectures
+from rackwright.site.known.gpu_products import gpu_products
 from rackwright.site.operating_system import SUPPORTED
-from rackwright.site.shape import blocks, form_of
+from rackwright.site.reading.shape import blocks, form_of
 from rackwright.site.site import Site
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
 

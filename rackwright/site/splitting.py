@@ -1,7 +1,7 @@
 """How a model may be split over GPUs, and how long a context then finds room."""
 
-from rackwright.site.architectures import Architecture
 from rackwright.site.hosts import Gpus
+from rackwright.site.known.architectures import Architecture
 from rackwright.site.memory import kv_pool_gib
 from rackwright.site.models import Model
 

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from rackwright.site.faults import Place
 from rackwright.site.hosts import Host, Phase, Purpose
+from rackwright.site.reading.faults import Place
 from rackwright.site.site import Site
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
 

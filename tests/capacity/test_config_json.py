@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rackwright.errors import Refusal
-from rackwright.site.architectures import architecture
-from rackwright.site.config_json import read_config, shape_of
+from rackwright.site.known.architectures import architecture
+from rackwright.site.known.config_json import read_config, shape_of
 
 LLAMA = {
     "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rackwright.capacity.feasibility import check, legal_splits, memory_data, memory_text, remarks
 from rackwright.capacity.replicas import replica_of
 from rackwright.errors import Refusal
-from rackwright.site.architectures import architectures
+from rackwright.site.known.architectures import architectures
 from rackwright.site.memory import era
 
 # model, precision, memory fraction, vLLM, TP, PP, KV pool in GiB of each GPU as logged on an H100 of 79.18 GiB; four of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rackwright.site.architectures import Architecture, architecture, architectures
-from rackwright.site.tensors import active_parameters, gpu_weight_bytes, tensors, weight_bytes
+from rackwright.site.known.architectures import Architecture, architecture, architectures
+from rackwright.site.known.tensors import active_parameters, gpu_weight_bytes, tensors, weight_bytes
 
 KV_BYTES = {  # arithmetic; the first two agree with measured pools: 58.11 GiB / 476,016 tokens, 58.53 GiB / 1,096,000
     "meta-llama/Llama-3.1-8B": 131_072,

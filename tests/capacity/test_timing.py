@@ -11,7 +11,7 @@ from rackwright.capacity.kernels import kernels
 from rackwright.capacity.replicas import replica_of
 from rackwright.capacity.timing import Timing
 from rackwright.capacity.work import AMOUNTS, DENSE_RIDGE, EXPERT_RIDGE, Work
-from rackwright.site.architectures import architectures
+from rackwright.site.known.architectures import architectures
 
 GPUS = (
     "a100_sxm",

@@ -4,8 +4,8 @@ from copy import deepcopy
 
 from hypothesis import strategies as st
 
-from rackwright.site.gpu_products import gpu_products
 from rackwright.site.hosts import Gpus
+from rackwright.site.known.gpu_products import gpu_products
 from rackwright.site.models import Model
 from rackwright.site.splitting import legal_tensor_parallel, longest_context
 

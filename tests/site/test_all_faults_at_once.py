@@ -5,11 +5,11 @@ import re
 import pytest
 from fixture_files import valid_file
 
-from rackwright.site.check import MOST_FAULTS
-from rackwright.site.faults import SiteRefused
-from rackwright.site.judge import Broken, judge
+from rackwright.site.reading.check import MOST_FAULTS
+from rackwright.site.reading.faults import SiteRefused
+from rackwright.site.reading.judge import Broken, judge
+from rackwright.site.reading.unknown import UNKNOWN, NotKnown, is_known, look
 from rackwright.site.site import Site
-from rackwright.site.unknown import UNKNOWN, NotKnown, is_known, look
 
 
 def faults_of(name, folder, *edits):

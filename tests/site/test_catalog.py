@@ -8,10 +8,10 @@ from fixture_files import CATALOG, INVALID, ROOT, read_invalid
 from rackwright.errors import Refusal
 from rackwright.site import catalog_rules
 from rackwright.site.catalog import Catalog
-from rackwright.site.faults import CatalogRefused
-from rackwright.site.judge import judge, rules_in
 from rackwright.site.load import load
 from rackwright.site.notes import notes
+from rackwright.site.reading.faults import CatalogRefused
+from rackwright.site.reading.judge import judge, rules_in
 from rackwright.site.site import Site
 
 FIXTURES = sorted((INVALID / "catalog").glob("*.yml"))

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from rackwright.errors import Refusal
-from rackwright.site.document import read
-from rackwright.site.scalars import plain
+from rackwright.site.reading.document import read
+from rackwright.site.reading.scalars import plain
 from rackwright.site.site import Site
 
 BAD_FILES = {

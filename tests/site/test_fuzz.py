@@ -14,8 +14,8 @@ from site_strategies import sites, spoilt
 
 from rackwright.errors import Refusal
 from rackwright.site.catalog import Catalog
-from rackwright.site.document import read
-from rackwright.site.faults import FileRefused
+from rackwright.site.reading.document import read
+from rackwright.site.reading.faults import FileRefused
 from rackwright.site.site import Site
 
 TIMES = int(os.environ.get("RACKWRIGHT_FUZZ", "1"))

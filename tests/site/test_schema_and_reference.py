@@ -7,10 +7,10 @@ import pytest
 from fixture_files import INVALID, ROOT, read_invalid, valid_files
 from jsonschema import Draft7Validator, FormatChecker
 
-from rackwright.site.document import read
+from rackwright.site.reading.document import read
+from rackwright.site.reading.shape import blocks
 from rackwright.site.reference import reference
 from rackwright.site.schema import schema
-from rackwright.site.shape import blocks
 from rackwright.site.site import Site
 
 # Faults that an editor can show while somebody types: those of one value, and of keys.

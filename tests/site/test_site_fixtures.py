@@ -8,11 +8,11 @@ from pydantic import BaseModel
 
 from rackwright.site import catalog_rules
 from rackwright.site.catalog import Catalog
-from rackwright.site.faults import FileRefused
-from rackwright.site.judge import judge, rules_in
 from rackwright.site.load import load
+from rackwright.site.reading.faults import FileRefused
+from rackwright.site.reading.judge import judge, rules_in
+from rackwright.site.reading.shape import models
 from rackwright.site.rules import rules
-from rackwright.site.shape import models
 from rackwright.site.site import Site
 
 FIXTURES = sorted(INVALID.glob("*.yml"))

@@ -3,19 +3,19 @@
 import pytest
 from fixture_files import ROOT
 
-from rackwright.site.architectures import architecture
-from rackwright.site.faults import Fault, FileRefused, spell
 from rackwright.site.gpu import Gpu
 from rackwright.site.gpu_resources import device_gib, offered, requested
 from rackwright.site.hosts import Gpus
+from rackwright.site.known.architectures import architecture
 from rackwright.site.memory import kv_pool_gib
-from rackwright.site.nearest import listed, match, nearest
 from rackwright.site.port_names import is_taken
+from rackwright.site.reading.faults import Fault, FileRefused, spell
+from rackwright.site.reading.nearest import listed, match, nearest
+from rackwright.site.reading.shown import shown
+from rackwright.site.reading.unknown import NotKnown
 from rackwright.site.secret_names import is_of_ansible, is_of_the_platform, looks_random
-from rackwright.site.shown import shown
 from rackwright.site.site import Site
 from rackwright.site.splitting import legal_tensor_parallel, longest_context, tensor_parallel_that_fits
-from rackwright.site.unknown import NotKnown
 from rackwright.site.volumes import purpose_of
 
 

@@ -9,7 +9,7 @@ import yaml
 from annotated_types import Le
 from pydantic import BaseModel
 
-from rackwright.site.faults import SiteRefused, spell
+from rackwright.site.reading.faults import SiteRefused, spell
 from rackwright.site.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]

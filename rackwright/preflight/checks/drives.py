@@ -7,7 +7,7 @@ from rackwright.preflight.machine import Machine
 from rackwright.preflight.parsers.drives import Drive
 from rackwright.site.drive_marks import SIZE_TOLERANCE, is_ours
 from rackwright.site.hosts import Disk, Host
-from rackwright.site.nearest import nearest
+from rackwright.site.reading.nearest import nearest
 from rackwright.site.rules.disks import SERIAL
 from rackwright.site.storage_classes import volume_group
 

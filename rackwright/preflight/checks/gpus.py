@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from rackwright.preflight.finding import Fault, changes, forbids, warns
 from rackwright.preflight.machine import Machine
 from rackwright.preflight.seen import NotSeen
-from rackwright.site.gpu_products import gpu_products
 from rackwright.site.hosts import Gpus, Host
+from rackwright.site.known.gpu_products import gpu_products
 from rackwright.site.site import Site
 
 REDIRECTS = {0x04: "ReqRedir", 0x08: "CmpltRedir", 0x10: "UpstreamFwd"}  # PCI Express, ACS control register

@@ -8,8 +8,8 @@ name what it reads:
 - `phase`: the rule runs once for each phase that the site has.
 
 Where the file is wrong in other places, a rule runs all the same: it ends at the first value that is not known (see
-rackwright.site.unknown), so one run of validation shows everything. So a rule about each host takes `host` instead of a
-loop, and a rule over all of them steps over what is not known.
+rackwright.site.reading.unknown), so one run of validation shows everything. So a rule about each host takes `host`
+instead of a loop, and a rule over all of them steps over what is not known.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from rackwright.site.judge import Broken, Rule, judge, rules_in
+from rackwright.site.reading.judge import Broken, Rule, judge, rules_in
 
 __all__ = ["Broken", "Rule", "broken", "rules"]
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from rackwright.site.clusters import Clusters
-from rackwright.site.faults import Place
 from rackwright.site.gateway import Gateway
 from rackwright.site.hosts import Host
-from rackwright.site.judge import Broken
 from rackwright.site.networks import Networks
-from rackwright.site.shown import shown
-from rackwright.site.unknown import is_known
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.shown import shown
+from rackwright.site.reading.unknown import is_known
 
 # Ports that every node answers at by itself: a load balancer on the node cannot have them.
 TAKEN = {

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from rackwright.site.faults import Place, spell
 from rackwright.site.hosts import Phase
-from rackwright.site.judge import Broken
+from rackwright.site.reading.faults import Place, spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.unknown import is_known, look
 from rackwright.site.site import Site
-from rackwright.site.unknown import is_known, look
 
 NODE_PREFIX = 24  # k3s and kubeadm give each node a /24 of the pod network
 WIDEST_SERVICES = 12  # the API server takes no wider one

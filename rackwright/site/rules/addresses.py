@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
 
 from rackwright.site.clusters import Clusters
-from rackwright.site.faults import Place, spell
 from rackwright.site.gateway import Gateway
 from rackwright.site.hosts import Host
-from rackwright.site.judge import Broken
 from rackwright.site.networks import Networks
+from rackwright.site.reading.faults import Place, spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.unknown import look
 from rackwright.site.site import Site
-from rackwright.site.unknown import look
 
 
 def host_is_on_the_node_network(host: Host, place: Place, networks: Networks) -> Iterator[Broken]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.faults import spell
 from rackwright.site.hosts import Phase
-from rackwright.site.judge import Broken
 from rackwright.site.postgresql import Postgresql
-from rackwright.site.repeats import repeats
+from rackwright.site.reading.faults import spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.repeats import repeats
+from rackwright.site.reading.unknown import is_known, look
 from rackwright.site.site import Site
-from rackwright.site.unknown import is_known, look
 
 RESERVED = frozenset({"postgres", "template0", "template1", "rackwright"})  # the server's own, and its first database
 RESERVED_ROLES = frozenset(

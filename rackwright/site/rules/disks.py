@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place
 from rackwright.site.hosts import Disk, Host
-from rackwright.site.judge import Broken
-from rackwright.site.unknown import is_known
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.unknown import is_known
 
 SERIAL = re.compile(r"/nvme-(?!eui\.|uuid\.|nvme\.)[^/]*?_([A-Za-z0-9-]+?)(?:_[0-9]{1,3})?$")
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from rackwright.site.catalog import Catalog
-from rackwright.site.faults import Place
 from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Host
-from rackwright.site.judge import Broken
 from rackwright.site.operating_system import SUPPORTED, OperatingSystem
-from rackwright.site.shown import shown
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.shown import shown
 from rackwright.site.site import Site
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place
 from rackwright.site.gpu import Gpu
 from rackwright.site.gpu_resources import BALANCED, mig_profiles
 from rackwright.site.hosts import Host, Phase
-from rackwright.site.judge import Broken
 from rackwright.site.models import Model
-from rackwright.site.nearest import nearest
-from rackwright.site.shown import shown
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.shown import shown
 from rackwright.site.site import Site
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place
 from rackwright.site.hosts import Phase
-from rackwright.site.judge import Broken
 from rackwright.site.models import Model
-from rackwright.site.nearest import listed
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import listed
 from rackwright.site.site import Site
 
 # What runs beside the wished-for: the system and the kubelet 4 GiB, Prometheus 4 (its request), operators, exporters,

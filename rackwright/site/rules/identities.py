@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import get_args
 
-from rackwright.site.faults import Place, spell
 from rackwright.site.hosts import Host, Role
-from rackwright.site.judge import Broken
-from rackwright.site.repeats import Entry, repeats
-from rackwright.site.unknown import is_known, look
+from rackwright.site.reading.faults import Place, spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.repeats import Entry, repeats
+from rackwright.site.reading.unknown import is_known, look
 
 GROUPS = frozenset({"all", "gpu", "localhost", "phase1", "phase2", "ungrouped", *get_args(Role)})
 

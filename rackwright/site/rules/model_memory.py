@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place
 from rackwright.site.gpu_resources import device_gib, offered, requested
 from rackwright.site.hosts import Gpus, Phase
-from rackwright.site.judge import Broken
 from rackwright.site.memory import kv_pool_gib
 from rackwright.site.models import Model
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
 from rackwright.site.site import Site
 from rackwright.site.splitting import legal_tensor_parallel, longest_context, tensor_parallel_that_fits
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.architectures import Architecture
-from rackwright.site.faults import Place
-from rackwright.site.judge import Broken
+from rackwright.site.known.architectures import Architecture
 from rackwright.site.models import Model
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
 from rackwright.site.splitting import legal_tensor_parallel
 
 

@@ -3,15 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place
 from rackwright.site.gpu_resources import offered, requested
 from rackwright.site.hosts import Phase
-from rackwright.site.judge import Broken
 from rackwright.site.models import Model
-from rackwright.site.nearest import listed
 from rackwright.site.packing import without_room
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import listed
+from rackwright.site.reading.unknown import NotKnown
 from rackwright.site.site import Site
-from rackwright.site.unknown import NotKnown
 
 
 def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:

@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place, spell
 from rackwright.site.hosts import Host
-from rackwright.site.judge import Broken
-from rackwright.site.nearest import nearest
 from rackwright.site.networks import Networks
 from rackwright.site.port_names import carriers, is_taken
-from rackwright.site.repeats import repeats
-from rackwright.site.unknown import is_known, look
+from rackwright.site.reading.faults import Place, spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.repeats import repeats
+from rackwright.site.reading.unknown import is_known, look
 
 
 def ports_are_found_in_one_way(host: Host, place: Place) -> Iterator[Broken]:

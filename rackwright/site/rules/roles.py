@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place
 from rackwright.site.hosts import Host, Phase, Role
-from rackwright.site.judge import Broken
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
 from rackwright.site.site import Site
 
 EXCLUSIVE: tuple[tuple[Role, Role, str], ...] = (

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from rackwright.site.catalog import Catalog
-from rackwright.site.faults import Place, spell
 from rackwright.site.hosts import Phase
-from rackwright.site.judge import Broken
 from rackwright.site.models import Model
-from rackwright.site.nearest import nearest
-from rackwright.site.repeats import Entry, repeats
+from rackwright.site.reading.faults import Place, spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.repeats import Entry, repeats
+from rackwright.site.reading.shown import shown
+from rackwright.site.reading.unknown import is_known, look
 from rackwright.site.serving import Serving
-from rackwright.site.shown import shown
 from rackwright.site.site import Site
-from rackwright.site.unknown import is_known, look
 
 PATHS = frozenset({"v1", "health", "healthz", "metrics", "ready"})  # the gateway's own, beside /<model>/v1
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from rackwright.site.judge import Broken
 from rackwright.site.monitoring import Monitoring
-from rackwright.site.nearest import match
 from rackwright.site.postgresql import Postgresql
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import match
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
 from rackwright.site.vectors import Vectors
 

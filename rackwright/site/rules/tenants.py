@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.faults import Place, spell
-from rackwright.site.judge import Broken
 from rackwright.site.models import Model
-from rackwright.site.repeats import repeats
+from rackwright.site.reading.faults import Place, spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.repeats import repeats
+from rackwright.site.reading.unknown import look
 from rackwright.site.secret_names import DEFAULT_PASSWORDS, is_of_ansible, is_of_the_platform, looks_random
 from rackwright.site.site import Site
 from rackwright.site.sources import Hub
 from rackwright.site.tenants import Tenant
-from rackwright.site.unknown import look
 
 
 def tenants_are_unique(tenants: tuple[Tenant, ...]) -> Iterator[Broken]:

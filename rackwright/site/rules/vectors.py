@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rackwright.site.hosts import Phase
-from rackwright.site.judge import Broken
+from rackwright.site.reading.judge import Broken
 from rackwright.site.site import Site
 
 

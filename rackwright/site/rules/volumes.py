@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rackwright.site.hosts import Purpose
-from rackwright.site.judge import Broken
-from rackwright.site.nearest import listed
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.nearest import listed
 from rackwright.site.site import Site
 from rackwright.site.volumes import SPARE_GB, Volume, data_volumes, model_volumes, room_gb
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from rackwright.site.architectures import Precision
-from rackwright.site.faults import Place
-from rackwright.site.judge import Broken
+from rackwright.site.known.architectures import Precision
+from rackwright.site.known.tensors import BITS_PER_PARAMETER
 from rackwright.site.models import Model
 from rackwright.site.object_storage import ObjectStorage
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
 from rackwright.site.sources import S3, Hub, Nfs, Source
-from rackwright.site.tensors import BITS_PER_PARAMETER
 
 GATED = re.compile(r"^(meta-llama/|google/gemma)", re.IGNORECASE)  # their licence is accepted by an account
 # What publishers write into the names of what they publish.

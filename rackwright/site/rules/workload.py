@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from rackwright.site.judge import Broken
 from rackwright.site.models import Model
+from rackwright.site.reading.judge import Broken
 from rackwright.site.workload import Workload
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Iterator
 
-from rackwright.site.faults import Place
-from rackwright.site.unknown import is_known
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.unknown import is_known
 
 Entry = tuple[Place, Hashable]
 

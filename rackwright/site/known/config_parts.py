@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from rackwright.site.architectures import Precision
-from rackwright.site.config_keys import Keys
+from rackwright.site.known.architectures import Precision
+from rackwright.site.known.config_keys import Keys
 
 PER_TOKEN = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "top_k")
 

@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from rackwright.site.faults import Place
-from rackwright.site.nearest import listed, nearest
-from rackwright.site.shape import description, form, homes, keys, meant_key, words
-from rackwright.site.shown import HIDDEN, shown
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.nearest import listed, nearest
+from rackwright.site.reading.shape import description, form, homes, keys, meant_key, words
+from rackwright.site.reading.shown import HIDDEN, shown
 from rackwright.site.sources import KINDS
 
 REFERENCES = frozenset({"key", "token"})  # what stands there by mistake may be the secret itself: never repeat it

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from rackwright.errors import Refusal
-from rackwright.site.architectures import Architecture
-from rackwright.site.config_keys import Keys
-from rackwright.site.config_parts import experts, indexer, latent, precision, recurrent, sliding
-from rackwright.site.tensors import tensors
-from rackwright.site.text_file import read_text
+from rackwright.site.known.architectures import Architecture
+from rackwright.site.known.config_keys import Keys
+from rackwright.site.known.config_parts import experts, indexer, latent, precision, recurrent, sliding
+from rackwright.site.known.tensors import tensors
+from rackwright.site.reading.text_file import read_text
 
 TAKE = "Take config.json from the model's own folder."
 INSIDE = ("text_config", "llm_config", "language_config", "thinker_config", "text_model_config")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import Refusal
-from rackwright.site.shown import HIDDEN, shown
+from rackwright.site.reading.shown import HIDDEN, shown
 
 Place = tuple[str | int, ...]
 

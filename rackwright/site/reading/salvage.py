@@ -8,8 +8,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from rackwright.site.faults import Place
-from rackwright.site.unknown import UNKNOWN
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.unknown import UNKNOWN
 
 _Wrong = dict[str | int, "_Wrong"]  # what is wrong below a place, by step; empty: the place itself is wrong
 _NOTHING = object()

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from rackwright.site.nearest import nearest
-from rackwright.site.shown import shown
+from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.shown import shown
 
 DATA = Path(__file__).parent / "data" / "gpus.yml"
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rackwright.site.architectures import Architecture
+    from rackwright.site.known.architectures import Architecture
 
 BITS_PER_PARAMETER: dict[str, float] = {
     "float32": 32,

@@ -6,8 +6,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from rackwright.site.faults import Place
-from rackwright.site.nearest import match
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.nearest import match
 from rackwright.site.settings import Form
 
 TOP = "the top level"

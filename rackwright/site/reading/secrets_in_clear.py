@@ -3,10 +3,10 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from rackwright.site.document import Document
-from rackwright.site.faults import Fault, Place, spell
-from rackwright.site.salvage import value_at
-from rackwright.site.shown import SECRET
+from rackwright.site.reading.document import Document
+from rackwright.site.reading.faults import Fault, Place, spell
+from rackwright.site.reading.salvage import value_at
+from rackwright.site.reading.shown import SECRET
 
 MARKS = ("://", "hf_", "sk-", "nvapi-", "AKIA", "gh", "glpat-", "PRIVATE KEY")  # one is in every secret: found faster
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field
 
-from rackwright.site.nearest import nearest
+from rackwright.site.known.tensors import weight_bytes
+from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.shown import shown
 from rackwright.site.settings import Settings
-from rackwright.site.shown import shown
-from rackwright.site.tensors import weight_bytes
 
 DATA = Path(__file__).parent / "data" / "architectures.yml"
 

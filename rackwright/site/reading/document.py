@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from rackwright.errors import Refusal
-from rackwright.site.faults import Place
-from rackwright.site.scalars import plain
-from rackwright.site.text_file import read_text
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.scalars import plain
+from rackwright.site.reading.text_file import read_text
 
 MOST_VALUES = 300_000
 DEEPEST = 40

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from rackwright.site.faults import Place
-from rackwright.site.unknown import NotKnown, Unknown, is_known
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.unknown import NotKnown, Unknown, is_known
 
 
 class Broken(NamedTuple):

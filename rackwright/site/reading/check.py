@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from rackwright.site.document import Document
-from rackwright.site.explain import cure, explain
-from rackwright.site.faults import Fault, FileRefused, Place, spell
-from rackwright.site.judge import Broken
-from rackwright.site.salvage import place_of, salvage, value_at
-from rackwright.site.secrets_in_clear import holds_secret, secrets_in_clear
-from rackwright.site.shape import is_switch, meant_key
+from rackwright.site.reading.document import Document
+from rackwright.site.reading.explain import cure, explain
+from rackwright.site.reading.faults import Fault, FileRefused, Place, spell
+from rackwright.site.reading.judge import Broken
+from rackwright.site.reading.salvage import place_of, salvage, value_at
+from rackwright.site.reading.secrets_in_clear import holds_secret, secrets_in_clear
+from rackwright.site.reading.shape import is_switch, meant_key
 
 ModelType = TypeVar("ModelType", bound=BaseModel)
 Errors = list[tuple[ErrorDetails, Place]]

@@ -1,0 +1,1 @@
+"""What is known beforehand: GPU products, model architectures, and how a config.json tells one."""
