@@ -43,8 +43,9 @@ class Access:
 
     def _run(self, *arguments: str) -> str:
         if not self._kubeconfig.is_file():
+            wrong = "is no file" if self._kubeconfig.exists() else "is not there"
             raise Refusal(
-                f"The kubeconfig {self._kubeconfig} is not there.",
+                f"The kubeconfig {self._kubeconfig} {wrong}.",
                 "Copy it there from the cluster, or name another with --kubeconfig.",
             )
         which = f"--kubeconfig={self._kubeconfig}"  # the variable KUBECONFIG would be a list, split at colons

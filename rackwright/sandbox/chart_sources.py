@@ -38,8 +38,11 @@ def chart_sources(catalog: Catalog, charts: str | None) -> tuple[ChartSource, ..
     if charts is None:
         return tuple(_stand_in(name) for name in catalog.charts)
     folder = user_path(charts).resolve()
+    cure = "Name a folder, or `upstream`, or leave it out."
+    if not charts.strip():
+        raise Refusal("--charts names no folder.", cure)
     if not folder.is_dir():
-        raise Refusal(f"The folder of charts {folder} is not there.", "Name a folder, or `upstream`, or leave it out.")
+        raise Refusal(f"The folder of charts {folder} is not there.", cure)
     found = tuple(_in_folder(folder, name, pin) for name, pin in catalog.charts.items())
     if all(each.is_stand_in for each in found):
         names = ", ".join(sorted(catalog.charts))

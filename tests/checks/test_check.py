@@ -61,6 +61,11 @@ def test_a_kubeconfig_that_is_not_there_is_refused(platform, tmp_path):
         ask(platform, kubeconfig=tmp_path / "none")
 
 
+def test_a_folder_for_a_kubeconfig_is_refused(platform, tmp_path):
+    with pytest.raises(Refusal, match="is no file"):
+        ask(platform, kubeconfig=tmp_path)
+
+
 def test_a_cluster_that_does_not_answer_is_refused(platform, tmp_path):
     text = platform.kubectl.kubeconfig.read_text()
     server = next(line.split()[-1] for line in text.splitlines() if "server:" in line)

@@ -54,6 +54,12 @@ def test_an_archive_of_another_version_is_refused(tmp_path):
         chart_sources(CATALOG, str(tmp_path))
 
 
+@pytest.mark.parametrize("charts", ["", " "])
+def test_no_folder_at_all_is_not_the_one_that_one_stands_in(charts):
+    with pytest.raises(Refusal, match="names no folder"):
+        chart_sources(CATALOG, charts)
+
+
 def test_definitions_are_taken_for_stand_ins_only(tmp_path):
     for project in ("cert-manager", "node-feature-discovery", "kserve"):
         (tmp_path / "crds" / project).mkdir(parents=True)
