@@ -19,7 +19,13 @@ MAY_IMPORT = {
     "rackwright.playbook": {"rackwright.errors"},
     "rackwright.metal": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.preflight": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
+    "rackwright.observe": {"pydantic", "rackwright.errors", "rackwright.site"},
+    "rackwright.verify": {"pydantic", "rackwright.errors", "rackwright.site", "rackwright.preflight"},
     "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
+    "rackwright.bench": {
+        "httpx", "pydantic", "rackwright.capacity", "rackwright.errors", "rackwright.observe", "rackwright.site",
+    },
+    "rackwright.advice": {"rackwright.capacity", "rackwright.errors", "rackwright.observe", "rackwright.site"},
     "rackwright.secrets": {
         "pydantic", "yaml", "rackwright.command_line", "rackwright.errors", "rackwright.site", "rackwright.user_path",
     },
@@ -36,7 +42,8 @@ MAY_IMPORT = {
     "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},
     "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},
     "stacks": {
-        "pulumi", "pulumi_kubernetes", "components", "rackwright.errors", "rackwright.secrets", "rackwright.site",
+        "pulumi", "pulumi_kubernetes", "components", "rackwright.errors", "rackwright.observe", "rackwright.secrets",
+        "rackwright.site",
         "rackwright.user_path",
     },
 }  # fmt: skip
