@@ -66,8 +66,8 @@ class Guest:
         """Its drives, empty, and its system, fresh."""
         self.folder.mkdir(mode=0o700)
         image = self._ground.image
-        own = seed.for_initrd(seed.files(self._ground.site, self.host, keys, str(self.folder)))
-        (self.folder / "initrd").write_bytes(image.initrd.read_bytes() + own)
+        own = seed.files(self._ground.site, self.host, keys, str(self.folder))
+        (self.folder / "initrd").write_bytes(seed.appended(image.initrd.read_bytes(), own))
         _disk(self._system, "-b", str(image.drive), "-F", "raw")
         for drive in hardware.drives(self.host):
             if not drive.holds_system:

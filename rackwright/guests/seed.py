@@ -56,10 +56,10 @@ def archive(contents: Mapping[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def for_initrd(contents: Mapping[str, str]) -> bytes:
-    """The archive as a piece that the kernel takes behind its initial RAM disk."""
+def appended(initrd: bytes, contents: Mapping[str, str]) -> bytes:
+    """An initial RAM disk with the archive behind it; the kernel looks for a further piece at whole blocks alone."""
     piece = _cpio(system.SEED, archive(contents)) + _cpio(CPIO_END, b"")
-    return piece + bytes(-len(piece) % BLOCK)
+    return initrd + bytes(-len(initrd) % BLOCK) + piece
 
 
 def _cpio(name: str, data: bytes) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from rackwright.guests import hardware, places
 from rackwright.guests.cabling import cabling, node_ports
 from rackwright.guests.hardware import Size
-from rackwright.guests.seed import Keys, archive, files, for_initrd
+from rackwright.guests.seed import Keys, appended, archive, files
 from rackwright.site.hosts import Host
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.site import Site
@@ -205,8 +205,11 @@ class TestSeed:
             modes = {member.name: (member.mode, member.uid) for member in tar}
         assert modes == {"root/.ssh": (0o700, 0), "root/.ssh/authorized_keys": (0o600, 0), "etc/hostname": (0o644, 0)}
 
-    def test_the_kernel_can_unpack_it(self):
-        piece = for_initrd({"etc/hostname": "n\n"})
-        assert len(piece) % 512 == 0
-        assert piece.startswith(b"070701")
-        assert b"TRAILER!!!" in piece
+    @pytest.mark.parametrize("length", [1024, 1025, 1026, 1027])
+    def test_the_kernel_finds_it_behind_its_own_archive(self, length):
+        """The kernel passes over zeros, and takes an archive only where its place can be divided by four."""
+        found = appended(b"k" * length, {"etc/hostname": "n\n"})
+        place = found.index(b"070701")
+        assert place % 4 == 0
+        assert found[length:place] == bytes(place - length)
+        assert b"TRAILER!!!" in found
