@@ -21,11 +21,13 @@ from rackwright.sandbox.locks import Progress, silence
 from rackwright.site.hosts import Host
 from rackwright.site.site import Site
 
-SECONDS_TO_BOOT = 600  # thirty where nothing else runs
+SECONDS_TO_BOOT = 900  # thirty where nothing else runs
 SECONDS_BETWEEN_WORDS = 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 TRACES = ("Kernel panic", "emergency mode", "Give root password", "(initramfs)")
-COMMAND_LINE = f"root=LABEL={system.LABEL} rw console=ttyS0 mitigations=off quiet"
+# A system that is emulated on a busy machine takes its time to start a service, and is not to give up.
+PATIENCE = "systemd.default_timeout_start_sec=900 systemd.default_device_timeout_sec=900"
+COMMAND_LINE = f"root=LABEL={system.LABEL} rw console=ttyS0 mitigations=off quiet systemd.ssh_auto=no {PATIENCE}"
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,9 @@ def rack(_guests_can_boot: None, say: Callable[[str], None]) -> Iterator[Callabl
     """Boots hosts of a site."""
     with ExitStack() as leaving:
 
-        def boot(site: str | Path, *hosts: str, memory_mib: int = Size().memory_mib) -> Rack:
+        def boot(site: str | Path, *hosts: str, memory_mib: int = 2048, processors: int = 1) -> Rack:
             folder = site if isinstance(site, Path) else ROOT / "inventory" / site
-            size = Size(memory_mib=memory_mib)
+            size = Size(memory_mib, processors)
             return leaving.enter_context(Rack(folder, hosts, size=size, progress=say))
 
         yield boot
