@@ -98,10 +98,8 @@ def _cannot_have(host: Host, wished: OperatingSystem, size: Size) -> Iterator[st
         yield "No RDMA: ports are virtio, without RoCE, PFC and ECN; they say the site's speed and do not have it."
     if wished != BOOTED:
         yield f"Debian 13 was booted, and the site says {wished.name} {wished.release}."
-    yield (
-        f"{size.memory_mib / 1024:g} GiB of memory and {size.processors} processor{'' if size.processors == 1 else 's'}, not {host.memory_gib} GiB and "
-        f"{host.cores}; drives are as large as the site says, but thin."
-    )
+    has = f"{size.memory_mib / 1024:g} GiB of memory and {size.processors} of the processors"
+    yield f"It has {has}, not {host.memory_gib} GiB and {host.cores}; drives are as large as the site says, but thin."
     for nic in host.nics:
         if nic.path and places.parsed(nic.path) is None:
             yield f"{nic.name} is not at {nic.path} on the bus; udev says so all the same."
