@@ -196,6 +196,7 @@ class Leftovers(Answer):
 
     paths: tuple[str, ...] = ()
     servers: dict[str, str] = {}
+    mark: dict[str, str] = {}
     datastore: str = ""
     versions: dict[str, Said] = {}
     token_salt: str = ""

@@ -20,9 +20,10 @@ def needs(site: Site, host: Host, phase: Phase) -> Iterator[Need]:
     """Every port that must be free on a host, or held by the cluster's own program."""
     k3s = ("k3s", "k3s-server", "k3s-agent", "containerd", "kubelet")
     yield Need("tcp", 10250, "the kubelet", ("kubelet", *k3s))
-    yield Need(
-        "udp", 8472, "the pods' network", ("", "cilium-agent", "flanneld", *k3s)
-    )  # the kernel's own has no program
+    if phase == 1:
+        yield Need("udp", 8472, "the pods' network", ("", "flanneld", *k3s))  # the kernel's own has no program
+    else:
+        yield Need("tcp", 179, "the pods' network", ("kube-router",))
     if is_control(site, host, phase):
         yield Need("tcp", 6443, "the API server", ("kube-apiserver", *k3s))
         for port in (2379, 2380):

@@ -11,6 +11,7 @@ from rackwright.site.site import Site
 CUDA = "https://developer.download.nvidia.com/compute/cuda/repos"
 TOOLKIT = "https://nvidia.github.io/libnvidia-container/stable"
 KUBERNETES = "https://pkgs.k8s.io/core:/stable:"
+CONTAINERD = "https://download.docker.com/linux"
 K3S = "https://github.com/k3s-io/k3s/releases"
 
 
@@ -37,6 +38,7 @@ def upstreams(site: Site, host: Host, phase: Phase, catalog: Catalog) -> Iterato
     else:
         index = "rpm/repodata/repomd.xml" if is_rpm else "deb/Release"
         yield Upstream(f"{KUBERNETES}/v{catalog.kubernetes.minor}/{index}", "kubelet and kubeadm", ("kubeadm",))
+        yield Upstream(f"{CONTAINERD}/{_docker_folder(system)}", "containerd", ("containerd.io",))
 
 
 def _folder(system: OperatingSystem) -> str:
@@ -44,3 +46,11 @@ def _folder(system: OperatingSystem) -> str:
     if system.name in {"rocky", "rhel"}:
         return f"rhel{system.release}"
     return f"{system.name}{system.release.replace('.', '')}"
+
+
+def _docker_folder(system: OperatingSystem) -> str:
+    """Where Docker says what it has for a system."""
+    if system.package_format == "rpm":
+        name = "rhel" if system.name == "rhel" else "centos"
+        return f"{name}/{system.release}/x86_64/stable/repodata/repomd.xml"
+    return f"{system.name}/dists/{system.codename}/Release"

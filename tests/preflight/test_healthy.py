@@ -133,3 +133,30 @@ def test_nothing_forbids_going_on_with_servers_as_they_are_delivered():
         "peers answer",
         "ports have their mtu",
     }
+
+
+def half_made(api):
+    """A machine on which kubeadm was cut off, with the mark of the run that had begun."""
+
+    def change(answers):
+        answers["leftovers"]["paths"].remove("/etc/kubernetes/kubelet.conf")
+        answers["leftovers"]["servers"]["kubeadm"] = ""
+        answers["leftovers"]["mark"] = {"site": "lab", "api": api, "state": "begun"}
+
+    return change
+
+
+def test_a_node_that_was_begun_for_this_cluster_goes_on_and_one_of_anothers_does_not():
+    api = str(site_of("gpu-01").clusters.phase2.api)
+    assert look({"gpu-01": half_made(api)}) == ()
+    (found,) = look({"gpu-01": half_made("10.99.0.1")})
+    assert (found.check, found.weight) == ("no old cluster is left", Weight.FORBIDS)
+
+
+def test_the_runtime_of_phase_2_is_dockers_package_of_containerd():
+    def change(answers):
+        answers["packages"]["installed"]["out"] = answers["packages"]["installed"]["out"].replace(
+            "hi  containerd 2.3.4-0ubuntu1~24.04.1", "hi  containerd.io 2.3.4-1~ubuntu.24.04~noble"
+        )
+
+    assert look({"gpu-01": change}) == ()

@@ -57,9 +57,9 @@ def test_packages_follow_the_system_and_the_source_of_the_driver():
 
 def test_ports_of_each_part():
     site, control = host("control-01")
-    assert {6443, 2379, 2380, 10250, 10257, 10259, 8472} <= {need.port for need in needs(site, control, 2)}
+    assert {6443, 2379, 2380, 10250, 10257, 10259, 179} <= {need.port for need in needs(site, control, 2)}
     site, gpu = host("gpu-01")
-    assert {need.port for need in needs(site, gpu, 2)} == {10250, 8472}
+    assert {need.port for need in needs(site, gpu, 2)} == {10250, 179}
     assert {6443, 2379, site.gateway.port} <= {need.port for need in needs(site, gpu, 1)}
 
 

@@ -14,7 +14,8 @@ from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
 
 RUNTIMES = ("docker", "containerd")
-RUNTIME_PACKAGES = ("docker.io", "docker-ce", "moby-engine", "containerd.io")
+CONTAINERD = "containerd.io"
+RUNTIME_PACKAGES = ("docker.io", "docker-ce", "moby-engine", CONTAINERD)
 TRACES = ("/etc/kubernetes/manifests", "/etc/kubernetes/pki", "/etc/kubernetes/admin.conf", "/var/lib/etcd")
 VERSION = re.compile(r"\bv1\.(\d{1,3})\.", re.ASCII)
 DOWNGRADE = "Write the newer versions into the catalog, or install the machine anew: Kubernetes does not go back"
@@ -66,12 +67,12 @@ def no_other_cluster_is_here(machine: Machine, site: Site) -> Iterator[Fault]:
             )
 
 
-def no_old_cluster_is_left(machine: Machine, host: Host, phase: Phase) -> Iterator[Fault]:
+def no_old_cluster_is_left(machine: Machine, host: Host, site: Site, phase: Phase) -> Iterator[Fault]:
     """Nothing of an earlier cluster is left that kubeadm or k3s would stumble over."""
     paths, units = machine.leftovers.paths, machine.units
     left = [path for path in TRACES if path in paths]
     kubelet = "/etc/kubernetes/kubelet.conf" in paths
-    if left and (phase == 1 or not kubelet):
+    if left and (phase == 1 or not (kubelet or _is_begun_here(machine, site))):
         yield forbids(
             f"has {', '.join(left)} of an earlier kubeadm cluster", "See whether it is needed, then: kubeadm reset"
         )
@@ -109,7 +110,8 @@ def state_is_where_it_can_move(machine: Machine) -> Iterator[Fault]:
 def one_container_runtime_is_here(machine: Machine, host: Host, phase: Phase) -> Iterator[Fault]:
     """No other container runtime is beside the cluster's: tools would configure the wrong one."""
     runs = [name for name in RUNTIMES if name in machine.units and machine.units[name].is_active]
-    has = [name for name in RUNTIME_PACKAGES if name in machine.installed]
+    own_packages = (CONTAINERD,) if phase == 2 else ()
+    has = [name for name in RUNTIME_PACKAGES if name in machine.installed and name not in own_packages]
     if phase == 2 and not has and "docker" not in runs:
         return  # containerd alone is the cluster's own
     if runs or has:
@@ -119,6 +121,12 @@ def one_container_runtime_is_here(machine: Machine, host: Host, phase: Phase) ->
             "and people mistake one for the other",
             f"Remove it{', since containers in it see no GPU' if host.gpus else ''}, or know that only {own} counts",
         )
+
+
+def _is_begun_here(machine: Machine, site: Site) -> bool:
+    """True where a run of ours had begun with this site's node, and was cut off: the next one goes on from there."""
+    cluster = site.clusters.phase2
+    return cluster is not None and machine.leftovers.mark.get("api") == str(cluster.api)
 
 
 def _is_owner(need: Need, program: str) -> bool:

@@ -13,7 +13,7 @@ from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
 
 OF_THE_DRIVER = ("nvidia", "libnvidia", "cuda-drivers")
-OF_THE_CLUSTER = ("kubelet", "kubeadm", "kubectl", "containerd", "k3s")
+OF_THE_CLUSTER = ("kubelet", "kubeadm", "kubectl", "containerd", "cri-tools", "k3s")
 MUST_BE_KEPT = {"nvidia": "the driver", "linux-": "the kernel"}
 
 
@@ -48,8 +48,8 @@ def holds_are_the_sites(machine: Machine, site: Site, catalog: Catalog) -> Itera
     """A package that is held is held at the version that the site wants."""
     wished = catalog.drivers.get(site.gpu.driver_branch)
     versions = [wished.version] if wished else []
-    versions += [catalog.kubernetes.kubeadm, catalog.packages.get("containerd", "")]
-    versions += [catalog.packages.get("nvidia-container-toolkit", "")]
+    pinned = ("containerd", "cri-tools", "nvidia-container-toolkit")
+    versions += [catalog.kubernetes.kubeadm, *(catalog.packages.get(each, "") for each in pinned)]
     for name in sorted(held(machine.packages)):
         package = machine.installed.get(name)
         ours = name.startswith((*OF_THE_DRIVER, *OF_THE_CLUSTER))

@@ -45,6 +45,8 @@ TRACES = (
 TOKEN = "/var/lib/rancher/k3s/server/token"  # noqa: S105 - the name of a file
 SERVER = re.compile(r"^\s*(?:server:|K3S_URL=)\s*['\"]?(https://\S+?)['\"]?\s*$", re.MULTILINE)
 DATASTORE = re.compile(r"^\s*datastore-endpoint:\s*['\"]?([a-z]+)://", re.MULTILINE)
+MARK = "/etc/kubernetes/rackwright.yaml"  # the role kubernetes leaves it where it has begun with a node
+MARKED = re.compile(r"^(site|api|state): (\S+)$", re.MULTILINE)
 PROGRAMS = {"k3s": "/usr/local/bin/k3s", "kubelet": "/usr/bin/kubelet"}
 SERVER_FILES = {
     "k3s": ("/etc/rancher/k3s/config.yaml", "/etc/systemd/system/k3s-agent.service.env"),
@@ -63,6 +65,7 @@ def leftovers(salt: str) -> dict[str, Any]:
     return {
         "paths": [path for path in TRACES if _has_content(Path(path))],
         "servers": {kind: _server(files) for kind, files in SERVER_FILES.items()},
+        "mark": dict(MARKED.findall(text(MARK) or "")),
         "datastore": _datastore(),
         "versions": {name: run([program, "--version"]) for name, program in PROGRAMS.items() if Path(program).exists()},
         "token_salt": salt,
