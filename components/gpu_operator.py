@@ -12,6 +12,7 @@ from components.base.network import Rule, names, policy, scrapes
 from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Host
 
+COUNTERS = "gpu-counters"
 DCGM_PORT, OPERATOR_PORT = 9400, 8080  # the operator gives itself a monitor too, and has no switch for it
 WHOLE = "all-disabled"  # the MIG manager's layout of undivided GPUs
 
@@ -22,7 +23,7 @@ K3S_CONTAINERD = {
 }
 
 
-def values(gpu: Gpu, hosts: Sequence[Host], scrape_interval_s: int) -> dict[str, Any]:
+def values(gpu: Gpu, hosts: Sequence[Host], scrape_interval_s: int, counters: str) -> dict[str, Any]:
     """What the chart is told."""
     return {
         "driver": {"enabled": False},  # the host's, by the role nvidia_driver
@@ -35,6 +36,8 @@ def values(gpu: Gpu, hosts: Sequence[Host], scrape_interval_s: int) -> dict[str,
         "migManager": {"config": {"default": layout(hosts)}},
         "devicePlugin": {"config": sharing(gpu)},
         "dcgmExporter": {
+            # The exporter's own list leaves out how busy the multiprocessors are.
+            "config": {"name": COUNTERS, "create": True, "data": counters},
             "serviceMonitor": {
                 "enabled": True,
                 "interval": f"{scrape_interval_s}s",
@@ -71,6 +74,7 @@ class GpuOperator(Component):
         chart: Chart,
         hosts: Sequence[Host],
         to_api: Rule,
+        counters: str,
         scrape_interval_s: int,
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
@@ -78,5 +82,5 @@ class GpuOperator(Component):
         super().__init__(name, opts, pod_security="privileged")  # it works on the host's devices
         self.add(policy(name, ingress=[scrapes(DCGM_PORT, OPERATOR_PORT)], egress=[names(), to_api]))
         # The operator makes no monitor for DCGM where it does not find that kind when it starts.
-        self.release(chart, values(gpu, hosts, scrape_interval_s), after=[monitors])
+        self.release(chart, values(gpu, hosts, scrape_interval_s, counters), after=[monitors])
         self.register_outputs({"resource": "nvidia.com/gpu"})

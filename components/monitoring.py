@@ -1,6 +1,7 @@
 """Metrics: kube-prometheus-stack, which finds every target of the platform by its monitor, whoever made it."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -12,6 +13,7 @@ from rackwright.site.monitoring import Monitoring as Settings
 from rackwright.site.volumes import ALERTS_GB
 
 ADMIN = "grafana-admin"
+DASHBOARD = "grafana_dashboard"  # the label by which Grafana finds them
 KEPT_SHARE = 0.85  # of the volume: the rest is for the write-ahead log and compaction
 FOUND_BY = ("serviceMonitor", "podMonitor", "rule", "probe", "scrapeConfig")
 
@@ -42,6 +44,28 @@ def administrator(password: Any) -> Manifest:
     }
 
 
+def rules(groups: Sequence[Mapping[str, Any]]) -> Manifest:
+    """What Prometheus records and when it alerts."""
+    metadata = {"name": "rackwright"}
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PrometheusRule",
+        "metadata": metadata,
+        "spec": {"groups": [*groups]},
+    }
+
+
+def dashboards(boards: Mapping[str, Mapping[str, Any]]) -> Manifest:
+    """Grafana's dashboards, by the names of their files."""
+    metadata = {
+        "name": "rackwright-dashboards",
+        "labels": {DASHBOARD: "1"},
+        "annotations": {"grafana_folder": "Rackwright"},
+    }
+    files = {name: json.dumps(board, separators=(",", ":")) for name, board in boards.items()}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": files}
+
+
 class Monitoring(Component):
     """Prometheus, Alertmanager, Grafana and the nodes' exporter; `installed` brings the kinds that monitors are of."""
 
@@ -54,6 +78,8 @@ class Monitoring(Component):
         site: str,
         hosts: Sequence[Host],
         grafana_password: pulumi.Input[str],
+        groups: Sequence[Mapping[str, Any]],
+        boards: Mapping[str, Mapping[str, Any]],
         to_api: Rule,
         volumes: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
@@ -68,6 +94,8 @@ class Monitoring(Component):
         # Grafana reads the password once, when it starts.
         told["grafana"]["podAnnotations"] = {"rackwright/password": edition(grafana_password)}
         self.installed = self.release(chart, told, wait=False, after=[secret])
+        self.add(rules(groups), after=[self.installed])
+        self.add(dashboards(boards))
         self.reached = {
             "grafana": f"http://{chart.name}-grafana.{name}.svc",
             "grafana_secret": f"{name}/{ADMIN}",
@@ -110,7 +138,8 @@ def _grafana() -> dict[str, Any]:
         # Dashboards are ConfigMaps with this label, in whichever namespace; the annotation names their folder.
         "sidecar": {
             "dashboards": {
-                "label": "grafana_dashboard",
+                "label": DASHBOARD,
+                "labelValue": "1",
                 "searchNamespace": "ALL",
                 "folderAnnotation": "grafana_folder",
                 "provider": {"foldersFromFilesStructure": True},

@@ -12,6 +12,8 @@ from components.base import Chart
 from components.base.network import Rule, to_api
 from components.base.objects import KubernetesObject
 from rackwright.errors import Refusal
+from rackwright.observe import baseline
+from rackwright.observe.baseline import Baseline
 from rackwright.secrets import complete, open_vault
 from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
@@ -34,6 +36,7 @@ class Given:
     charts: Mapping[str, Chart]
     secrets: Mapping[str, pulumi.Output[str]]
     options: pulumi.ResourceOptions
+    baseline: Baseline | None = None  # what a load test measured, where there was one
 
     @property
     def to_api(self) -> Rule:
@@ -72,6 +75,7 @@ def read(phase: Phase) -> Given:
         charts={name: Chart(name, pin, ROOT / folder if folder else None) for name, pin in catalog.charts.items()},
         secrets={name: pulumi.Output.secret(value) for name, value in values.items()},
         options=_options(site, phase, kubeconfig),
+        baseline=baseline.load(place),
     )
 
 

@@ -12,6 +12,9 @@ from components.postgres import Postgres
 from components.qdrant import Qdrant
 from components.storage import Storage
 from components.vllm import Vllm
+from rackwright.observe.dashboards import dashboards
+from rackwright.observe.rules import groups
+from rackwright.observe.sources import gpu_counters
 from stacks.given import Given
 
 
@@ -25,11 +28,14 @@ def lay(given: Given) -> None:
     storage = Storage("storage", given.hosts, chart=charts["topolvm"], **rest)
     kept: dict[str, Any] = {"volumes": storage.installed}
     monitoring = Monitoring("monitoring", site.monitoring, chart=charts["kube-prometheus-stack"], site=site.name,
-                            hosts=given.hosts, grafana_password=secrets["grafana_admin_password"], **kept, **rest)
+                            hosts=given.hosts, grafana_password=secrets["grafana_admin_password"],
+                            groups=groups(site, 1, given.catalog, given.baseline), boards=dashboards(),
+                            **kept, **rest)
     watched: dict[str, Any] = {"monitors": monitoring.installed,
                                "scrape_interval_s": site.monitoring.scrape_interval_s}
     storage.watch(**watched)
-    GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts, **watched, **rest)
+    GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts,
+                counters=gpu_counters(), **watched, **rest)
     models = Vllm("models", site.models_in(1), image=images["vllm"], rclone=images["rclone"], gpu=site.gpu,
                   hosts=given.hosts, secrets=secrets, object_storage=site.object_storage, inside=given.inside,
                   callers=["gateway"], **kept, **watched, opts=given.options)

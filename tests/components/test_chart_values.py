@@ -15,6 +15,7 @@ CHARTS = ("cert-manager", "topolvm", "gpu-operator", "cloudnative-pg", "qdrant",
 FREE = {"qdrant": {"config", "containerSecurityContext", "podSecurityContext"}}
 # Read by templates though values.yaml only shows them in comments or not at all.
 COMMENTED = {
+    "gpu-operator": {"dcgmExporter.config"},
     "qdrant": {"persistence.storageClassName", "snapshotPersistence.storageClassName"},
     "topolvm": {"lvmd.additionalConfigs"},
 }
@@ -26,7 +27,7 @@ def told(site) -> dict[str, dict]:
     return {
         "cert-manager": certificates.values("certificates"),
         "topolvm": storage.values(hosts),
-        "gpu-operator": gpu_operator.values(site.gpu, hosts, interval),
+        "gpu-operator": gpu_operator.values(site.gpu, hosts, interval, "DCGM_X, gauge, X\n"),
         "cloudnative-pg": postgres.values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),
@@ -76,7 +77,7 @@ def test_an_unknown_key_would_be_found():
 
 
 def test_the_host_has_the_driver_and_k3s_its_containerd(example):
-    values = gpu_operator.values(example.gpu, example.hosts_in(1), 15)
+    values = gpu_operator.values(example.gpu, example.hosts_in(1), 15, "")
     assert values["driver"]["enabled"] is False
     assert values["toolkit"]["enabled"] is False
     assert values["cdi"]["enabled"] is True
@@ -87,11 +88,11 @@ def test_the_host_has_the_driver_and_k3s_its_containerd(example):
 
 def test_gpus_are_shared_as_the_site_says(example):
     hosts = example.hosts_in(1)
-    whole = gpu_operator.values(example.gpu, hosts, 15)
+    whole = gpu_operator.values(example.gpu, hosts, 15, "")
     assert whole["mig"] == {"strategy": "none"}
     assert whole["migManager"]["config"]["default"] == "all-disabled"
     assert whole["devicePlugin"]["config"] == {"create": False, "name": ""}
-    turns = gpu_operator.values(Gpu(driver_branch=580, time_slices=4), hosts, 15)
+    turns = gpu_operator.values(Gpu(driver_branch=580, time_slices=4), hosts, 15, "")
     plugin = turns["devicePlugin"]["config"]
     assert plugin["create"]
     assert plugin["name"]
@@ -108,7 +109,7 @@ def test_the_commonest_layout_is_that_of_unlabelled_nodes(example):
 
 
 def test_a_scrape_never_lasts_longer_than_its_interval(example):
-    values = gpu_operator.values(example.gpu, example.hosts_in(1), 5)
+    values = gpu_operator.values(example.gpu, example.hosts_in(1), 5, "")
     assert values["dcgmExporter"]["serviceMonitor"]["scrapeTimeout"] == "5s"
     values = qdrant.values(example.vectors, example.vectors.phase1, 5)
     assert values["metrics"]["serviceMonitor"]["scrapeTimeout"] == "5s"

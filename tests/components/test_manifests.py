@@ -15,6 +15,8 @@ from components.vllm import pod
 from components.vllm.component import ways_to_weights
 from components.vllm.weights import containers
 from rackwright.errors import Refusal
+from rackwright.observe.dashboards import dashboards
+from rackwright.observe.rules import groups
 from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.site.models import Model
 from rackwright.site.sources import Nfs
@@ -57,6 +59,8 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield from (("models", each) for each in of_models(site, catalog))
     yield "monitoring", monitoring.administrator("x")
     yield "monitoring", monitoring.targets(hosts)
+    yield "monitoring", monitoring.rules(groups(site, 1, catalog))
+    yield "monitoring", monitoring.dashboards(dashboards())
     yield "postgres", postgres.cluster(site.postgresql, site.postgresql.phase1, image=catalog.images["postgresql"])
     yield "postgres", postgres.cluster(site.postgresql, site.postgresql.phase2, image=catalog.images["postgresql"])
     yield from (("postgres", postgres.database(each)) for each in site.postgresql.databases)

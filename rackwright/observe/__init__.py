@@ -1,0 +1,1 @@
+"""What a running site shows: figures, thresholds, triggers, and the rules and dashboards that follow from them."""
