@@ -35,7 +35,7 @@ def size(timing: Timing, who: Population, targets: Targets, replicas: int) -> Si
         raise Refusal("The workload has no users and no agents.", "State users or agents.")
     load = asked.on(timing.replica, replicas)
     carries, gives_way = _carried(timing, who, targets, replicas)
-    return Sized(replicas, load, steady(timing, load), carries, gives_way, _needed(timing, asked, targets))
+    return Sized(replicas, load, steady(timing, load), carries, gives_way, needed(timing, asked, targets))
 
 
 def _carried(timing: Timing, who: Population, targets: Targets, replicas: int) -> tuple[float, str]:
@@ -63,7 +63,7 @@ def _broken(timing: Timing, asked: Demand, targets: Targets, replicas: int) -> s
     return "the target of further tokens" if found.tpot_ms * TPOT_TAIL > targets.tpot_p95_ms else None
 
 
-def _needed(timing: Timing, asked: Demand, targets: Targets) -> int:
+def needed(timing: Timing, asked: Demand, targets: Targets) -> int:
     """The fewest replicas that carry the load with headroom."""
     stressed = Demand(
         asked.users_calls / HEADROOM,

@@ -2,7 +2,7 @@
 
 import typer
 
-from rackwright.cli import check, env, plan, preflight, rehearse, schema, secrets, tools, validate
+from rackwright.cli import bench, check, env, observe, plan, preflight, rehearse, schema, secrets, tools, validate
 
 EPILOG = "Exit codes: 0 done, 1 the site or the cluster says no, 2 wrong usage, 130 stopped."
 
@@ -23,7 +23,10 @@ for command in (
     rehearse.rehearse,
     check.check,
     tools.tools,
+    bench.bench,
+    observe.advise,
 ):
     application.command()(command)
+application.command(name="baseline")(observe.record)
 application.add_typer(plan.application, name="plan")
 application.add_typer(secrets.application, name="secrets")

@@ -1,0 +1,64 @@
+"""One model as it was seen: its load and its state, in the words of the reckoning."""
+
+from dataclasses import dataclass
+
+from rackwright.advice.advice import Rests
+from rackwright.capacity.demand import Demand
+from rackwright.observe.figure import Unit
+from rackwright.observe.figures import FIGURES
+from rackwright.observe.series import Series
+
+RECENT_S = 900  # over which a figure is averaged for advice
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Figures of one model over the last minutes; None where one was not seen."""
+
+    model: str
+    series: Series
+
+    def figure(self, name: str) -> float | None:
+        """One figure of the model."""
+        return self.series.last(f"model:{name}", self.model, RECENT_S)
+
+    @property
+    def was_seen(self) -> bool:
+        """Whether the engine showed anything."""
+        return self.figure("running") is not None
+
+    def demand(self) -> Demand | None:
+        """The load as it is asked for; nothing where calls or their tokens were not seen."""
+        calls, prompt, output = self.figure("calls"), self.figure("prompt_mean"), self.figure("output_mean")
+        if not calls or not prompt or not output:
+            return None
+        new = prompt * (1 - (self.figure("hit_rate") or 0.0))
+        return Demand(
+            users_calls=calls,
+            agents_calls=0.0,
+            prompt=prompt,
+            output=output,
+            users_new=new,
+            agents_new=new,
+            sessions=0.0,
+        )
+
+    def rests(self, *names: str) -> tuple[Rests, ...]:
+        """Those figures as they are shown to people."""
+        return tuple(self._rests(name) for name in names)
+
+    def _rests(self, name: str) -> Rests:
+        figure, value = FIGURES[f"model:{name}"], self.figure(name)
+        shown = "not seen" if value is None else spell(value, figure.unit)
+        return Rests(figure.title, shown, figure.record)
+
+
+def spell(value: float, unit: Unit) -> str:
+    """A figure as people read it."""
+    if unit == "ratio":
+        return f"{value:.0%}"
+    if unit == "s":
+        return f"{value * 1e3:.0f} ms"
+    if unit in ("B", "B/s"):
+        return f"{value / 1e9:.3g} G{unit}"
+    return f"{value:.3g}" if unit == "1" else f"{value:.3g} {unit}"
