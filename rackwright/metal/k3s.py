@@ -6,13 +6,13 @@ Keys are the long names of k3s's flags (docs.k3s.io, `k3s server` and `k3s agent
 from typing import Any
 from urllib.parse import urlsplit
 
-from rackwright.metal.links import vlan_name
 from rackwright.metal.reserved import reserved
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
 from rackwright.site.networks import Networks
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.operating_system import OperatingSystem
+from rackwright.site.port_names import vlan_name
 
 FOLDER = "/etc/rancher/k3s"
 DATA = "/var/lib/rancher/k3s"
