@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from rackwright.sandbox import processes
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.tools import cache
 
+NAME = "debian-13"
+MONTH = 30 * 24 * 3600.0  # seconds
 GIGABYTES = 5.0  # while it is made; half of it stays
 STEPS_OF = 3  # raised where the steps below change what comes out
 
@@ -53,7 +56,7 @@ def key() -> str:
 
 def home() -> Path:
     """The image's folder, whether or not it exists yet."""
-    return cache.cache_folder() / "guests" / f"debian-13-{key()}"
+    return cache.cache_folder() / "guests" / f"{NAME}-{key()}"
 
 
 def is_made() -> bool:
@@ -74,7 +77,18 @@ def ensure(progress: Progress = silence) -> Image:
                 _make(work, progress)
                 cache.seal(work, {"release": system.RELEASE, "seconds": round(time.monotonic() - began)})
                 _hand_over(cache.cache_folder(), folder.parent)
+        forget_others(folder)
+    with suppress(PermissionError):  # root made it, and whoever uses it now is not root
+        os.utime(folder)
     return Image(folder)
+
+
+def forget_others(folder: Path, now: float | None = None) -> None:
+    """Remove images beside this one that nobody has used for a month; a rack that is kept is not that old."""
+    oldest = (time.time() if now is None else now) - MONTH
+    for other in folder.parent.glob(f"{NAME}-*"):
+        if other != folder and other.stat().st_mtime < oldest:
+            shutil.rmtree(other)
 
 
 def _make(work: Path, progress: Progress) -> None:

@@ -1,5 +1,6 @@
 """What a machine must have to boot guests, and what is said where it has not."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,14 @@ class TestImage:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
         assert image.home() == tmp_path / "rackwright" / "guests" / f"debian-13-{image.key()}"
         assert not image.is_made()
+
+    def test_one_that_nobody_used_for_a_month_goes_when_another_is_made(self, tmp_path):
+        for name in ("debian-13-new", "debian-13-old", "else"):
+            (tmp_path / name).mkdir()
+        image.forget_others(tmp_path / "debian-13-new", now=time.time() + image.MONTH / 2)
+        assert (tmp_path / "debian-13-old").exists()
+        image.forget_others(tmp_path / "debian-13-new", now=time.time() + image.MONTH * 2)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["debian-13-new", "else"]
 
     def test_a_step_that_fails_is_told_with_its_last_word(self, monkeypatch, tmp_path):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
