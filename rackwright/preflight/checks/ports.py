@@ -1,13 +1,14 @@
 """Network ports of one machine, and its addresses."""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address
 
 from rackwright.preflight.finding import Fault, changes, forbids, warns
 from rackwright.preflight.machine import Machine
 from rackwright.preflight.parsers.links import default_routes, speed_gbps
 from rackwright.preflight.seen import NotSeen
 from rackwright.site.hosts import Host, NetworkName, Nic
+from rackwright.site.port_mtus import port_mtus
+from rackwright.site.port_names import carriers
 from rackwright.site.site import Site
 
 ROCE_2 = "RoCE v2"
@@ -54,20 +55,21 @@ def ports_have_their_speed(machine: Machine, host: Host) -> Iterator[Fault]:
 
 def ports_have_their_mtu(machine: Machine, host: Host, site: Site) -> Iterator[Fault]:
     """Each port, and the bond or VLAN that bears the address, is set to the MTU of the network that it carries."""
-    wished: dict[str, tuple[NetworkName, str]] = {}  # by the link's present name, its network and what it is called
+    sizes = port_mtus(host, site.networks)
+    wished: dict[str, tuple[int, NetworkName, str]] = {}  # by the link's present name: its MTU, a network, what it is called
     for nic in host.nics:
         name = machine.link_of(nic)
-        for network in _carried(host, nic)[:1] if name else ():
-            wished[name or ""] = (network, f"{nic.name} ({name})")
-    addresses: dict[NetworkName, IPv4Address | None] = {"nodes": host.address, "storage": host.storage_address}
-    for network, address in addresses.items():
+        for carried in _carried(host, nic)[:1] if name else ():
+            wished[name or ""] = (sizes[nic.name], carried, f"{nic.name} ({name})")
+    for network, carrier in carriers(host):
+        address = host.storage_address if network == "storage" else host.address
         if address and (name := machine.link_at(address)):
-            wished.setdefault(name, (network, name))
-    for name, (network, called) in wished.items():
-        settings, link = getattr(site.networks, network), machine.links.get(name)
-        if settings and link and link.mtu != settings.mtu:
+            wished.setdefault(name, (sizes[carrier], network, name))
+    for name, (mtu, on, called) in wished.items():
+        link = machine.links.get(name)
+        if link and link.mtu != mtu:
             yield changes(
-                f"has MTU {link.mtu} at {called}, and network {network} has {settings.mtu}",
+                f"has MTU {link.mtu} at {called}, and network {on} has {mtu}",
                 "Set it at the port, its bond and its VLANs alike",
             )
 
