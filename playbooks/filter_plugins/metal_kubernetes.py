@@ -10,7 +10,7 @@ import yaml
 from ansible.errors import AnsibleFilterError
 
 from rackwright.errors import Refusal
-from rackwright.metal import containerd, kubeadm, kubernetes_packages, kubernetes_plan, kubernetes_state
+from rackwright.metal import containerd, core_dns, kubeadm, kubernetes_packages, kubernetes_plan, kubernetes_state
 from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
@@ -39,6 +39,7 @@ class FilterModule:
             "kubernetes_missing": kubernetes_packages.missing,
             "kubernetes_installed": kubernetes_packages.installed,
             "kubernetes_moves": _refusing(kubernetes_packages.moves),
+            "kubernetes_crowded": core_dns.is_crowded,
             "kubernetes_days_left": kubernetes_days_left,
         }
 
