@@ -10,6 +10,7 @@ from typing import Any
 from rackwright.errors import Refusal
 from rackwright.preflight.finding import MEANING, Finding, Weight
 from rackwright.preflight.judge import judge
+from rackwright.preflight.silence import cure
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
@@ -137,19 +138,7 @@ def verdict(
 def _silent(host: str, reason: str) -> Finding:
     """What is said of a host that could not be asked."""
     words = " ".join(reason.split())[:LONGEST_REASON].rstrip(".") or "no reason was given"
-    return Finding(host, "host answers", f"could not be asked: {words}", _cure(words.lower()), Weight.FORBIDS)
-
-
-def _cure(words: str) -> str:
-    if "sudo" in words or "become" in words or ("password" in words and "ssh" not in words):
-        return "Give the right one with --ask-become-pass, or as ansible_become_password in the site's vault"
-    if "python" in words or "interpreter" in words:
-        return "Install python3 (3.9 or newer) on it"
-    if "host key" in words:
-        return "See that it is the machine that is meant, then renew its line in known_hosts (ssh-keygen -R)"
-    if "permission denied" in words:
-        return "Give the account of group_vars (ansible_user) your key: ssh-copy-id"
-    return "Look at its power, its address and port 22, and at ansible_user in the site's group_vars"
+    return Finding(host, "host answers", f"could not be asked: {words}", cure(words), Weight.FORBIDS)
 
 
 def _values(data: Any) -> dict[str, Any]:
