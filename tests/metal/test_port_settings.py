@@ -73,6 +73,8 @@ esac 2>/dev/null
 DCB = """#!/bin/sh
 echo "dcb $*" >> {state}/said
 case "$*" in
+"dcbx show"*) cat {state}/dcbx 2>/dev/null ;;
+"dcbx set"*) echo 'ieee host' > {state}/dcbx ;;
 "pfc show"*) cat {state}/pfc 2>/dev/null || echo 'prio-pfc 0:off 1:off 2:off 3:off 4:off 5:off 6:off 7:off' ;;
 "pfc set"*) echo 'prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off' > {state}/pfc ;;
 "-N app show"*) cat {state}/app 2>/dev/null ;;

@@ -69,6 +69,8 @@ class Port:
 
     def _roce(self) -> None:
         """Lossless by PFC on one priority, trusted by DSCP; heard of by ECN where the driver has a switch for it."""
+        if "host" not in _said("dcb", "dcbx", "show", "dev", self.name):  # else the card's firmware decides
+            self._run("DCBX", "dcb", "dcbx", "set", "dev", self.name, "host", "ieee")
         pfc = _said("dcb", "pfc", "show", "dev", self.name, "prio-pfc")
         if f"{ROCE_PRIORITY}:on" not in pfc or pfc.count(":on") != 1:
             self._run("PFC", "dcb", "pfc", "set", "dev", self.name, "prio-pfc", "all:off", f"{ROCE_PRIORITY}:on")
