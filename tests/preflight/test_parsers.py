@@ -341,3 +341,4 @@ def test_upgrades_by_themselves():
     assert not driver.upgrades_by_itself('APT::Periodic::Unattended-Upgrade "0";\n')
     assert driver.installs_by_itself("[commands]\napply_updates = yes\n")
     assert not driver.installs_by_itself("[commands]\napply_updates = no\n")
+    assert driver.excluded_from_upgrades("[base]\nexcludepkgs = kernel* nvidia*\n") == ("kernel*", "nvidia*")

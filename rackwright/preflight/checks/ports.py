@@ -56,7 +56,7 @@ def ports_have_their_speed(machine: Machine, host: Host) -> Iterator[Fault]:
 def ports_have_their_mtu(machine: Machine, host: Host, site: Site) -> Iterator[Fault]:
     """Each port, and the bond or VLAN that bears the address, is set to the MTU of the network that it carries."""
     sizes = port_mtus(host, site.networks)
-    wished: dict[str, tuple[int, NetworkName, str]] = {}  # by the link's present name: its MTU, a network, what it is called
+    wished: dict[str, tuple[int, NetworkName, str]] = {}  # by a link's present name: its MTU, network and words
     for nic in host.nics:
         name = machine.link_of(nic)
         for carried in _carried(host, nic)[:1] if name else ():

@@ -45,3 +45,9 @@ def kept_from_upgrades(automatic: str) -> tuple[str, ...]:
 def installs_by_itself(automatic: str) -> bool:
     """True where dnf-automatic installs what it finds."""
     return bool(re.search(r"^\s*apply_updates\s*=\s*(?:yes|true|1|on)\s*$", automatic, re.MULTILINE | re.IGNORECASE))
+
+
+def excluded_from_upgrades(automatic: str) -> tuple[str, ...]:
+    """Patterns of packages that dnf-automatic leaves alone."""
+    found = re.findall(r"^\s*exclude(?:pkgs)?\s*=\s*(.*)$", automatic, re.MULTILINE)
+    return tuple(pattern for line in found for pattern in re.split(r"[\s,]+", line) if pattern)
