@@ -24,7 +24,7 @@ class ActionModule(ActionBase):
 
     _requires_connection = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"site", "phase", "report"})
+    _VALID_ARGS = frozenset({"site", "phase", "report", "excuse"})
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """The task's result; AnsibleActionFail where there is nothing to judge."""
@@ -54,4 +54,4 @@ class ActionModule(ActionBase):
                 failures[name] = str(failure or answer.get("msg") or "it gave no answer")
         first = next(iter(variables.values()), {})
         secrets = {name: str(first[name]) for name in SECRETS if name in first}
-        return verdict(site, phase, Catalog.load(), answers, failures, secrets)
+        return verdict(site, phase, Catalog.load(), answers, failures, secrets, self._task.args.get("excuse") or ())

@@ -3,11 +3,12 @@
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rackwright.errors import Refusal
+from rackwright.preflight.excuses import excused
 from rackwright.preflight.finding import MEANING, Finding, Weight
 from rackwright.preflight.judge import judge
 from rackwright.preflight.silence import cure
@@ -116,6 +117,7 @@ def verdict(
     answers: Mapping[str, Any],
     failures: Mapping[str, str],
     secrets: Mapping[str, str] | None = None,
+    excuse: Collection[str] = (),
 ) -> Verdict:
     """The verdict on hosts that answered, by plain data, and on those that could not be asked, by the reason.
 
@@ -129,7 +131,7 @@ def verdict(
         )
     asked = {name: answers[name] for name in hosts if name in answers}
     silent = [_silent(name, failures[name]) for name in hosts if name in failures]
-    found = (*silent, *judge(site, phase, catalog, asked, secrets))
+    found = (*silent, *excused(judge(site, phase, catalog, asked, secrets), excuse))
     place = {name: number for number, name in enumerate(hosts)}
     ordered = sorted(found, key=lambda each: (place.get(each.host, -1), ORDER.index(each.weight)))
     return Verdict(site.name, phase, hosts, tuple(ordered), {name: _values(data) for name, data in asked.items()})

@@ -2,11 +2,11 @@
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from rackwright.preflight import Finding, Weight, judge
+from rackwright.preflight import Finding, Weight, excused, judge
 from rackwright.preflight.finding import Fault
 from rackwright.preflight.judge import spoken
 from rackwright.preflight.seen import NotSeen
@@ -96,12 +96,14 @@ def proof(
     shown: Mapping[str, Any],
     failures: Mapping[str, str],
     secrets: Mapping[str, str] | None = None,
+    excuse: Collection[str] = (),
 ) -> Proof:
     """Judge what hosts answered to preflight's questions and showed beside them; a silent host is wrong."""
     hosts = tuple(host.name for host in site.hosts_in(phase) if host.name in answers or host.name in failures)
     silent = [_silent(name, failures[name]) for name in hosts if name in failures]
     asked = {name: answers[name] for name in hosts if name in answers}
-    before = [each for each in judge(site, phase, catalog, asked, secrets) if each.check not in BEFORE]
+    judged = excused(judge(site, phase, catalog, asked, secrets), excuse)
+    before = [each for each in judged if each.check not in BEFORE]
     fleet = {name: known for name in asked if (known := understood(shown.get(name))) is not None}
     unknown = [_silent(name, "what it showed has another form") for name in asked if name not in fleet]
     found = [*silent, *unknown, *before, *_findings(site, phase, catalog, fleet)]

@@ -160,3 +160,20 @@ def test_the_runtime_of_phase_2_is_dockers_package_of_containerd():
         )
 
     assert look({"gpu-01": change}) == ()
+
+
+def test_an_excused_check_is_told_and_forbids_nothing():
+    answers = answers_of("ws-01")
+    answers["gpus"]["devices"] = []
+    site = site_of("ws-01")
+    names = ("gpus are the sites", "flavour drives the gpus found")
+    found = verdict(site, 1, Catalog.load(), {"ws-01": answers}, {}, {"k3s_token": TOKEN}, names)
+    assert not verdict(site, 1, Catalog.load(), {"ws-01": answers}, {}, {"k3s_token": TOKEN}).succeeded
+    assert found.succeeded
+    assert {each.weight for each in found.findings} == {Weight.UNSEEN}
+    assert "excused" in found.text()
+
+
+def test_an_excuse_for_what_is_no_check_is_refused():
+    with pytest.raises(Refusal, match="no such check"):
+        verdict(site_of("ws-01"), 1, Catalog.load(), {"ws-01": answers_of("ws-01")}, {}, {}, ("gpus are the site",))
