@@ -26,8 +26,9 @@ SECONDS_BETWEEN_WORDS = 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 TRACES = ("Kernel panic", "emergency mode", "Give root password", "(initramfs)")
 # A system that is emulated on a busy machine takes its time to start a service, and is not to give up.
+WORDS = "loglevel=4 systemd.show_status=auto systemd.ssh_auto=no"  # what is said here explains a start that fails
 PATIENCE = "systemd.default_timeout_start_sec=900 systemd.default_device_timeout_sec=900"
-COMMAND_LINE = f"root=LABEL={system.LABEL} rw console=ttyS0 mitigations=off quiet systemd.ssh_auto=no {PATIENCE}"
+COMMAND_LINE = f"root=LABEL={system.LABEL} rw console=ttyS0 mitigations=off {WORDS} {PATIENCE}"
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def arguments(
 ) -> list[str]:
     """QEMU's arguments but for what it boots; `folder` holds the drives' files, `system` is the root file system's."""
     # Processors that are emulated side by side crash while the kernel patches itself (an int3 that is no longer there).
-    cpu = "host" if accelerator == "kvm" else "max"
+    cpu = "host" if accelerator == "kvm" else "Nehalem"  # what newer ones have more is slower to emulate
     free = places.free()
     return [
         "-no-user-config", "-nodefaults", "-display", "none", "-machine", "q35,sata=off", "-name", host.name,
