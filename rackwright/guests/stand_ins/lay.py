@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from rackwright.guests.excused import EXCUSED, sentence
 from rackwright.guests.rack import Rack
 from rackwright.guests.stand_ins.k3s import release
 from rackwright.guests.stand_ins.nvidia import repository
@@ -30,8 +31,8 @@ def lay(rack: Rack, phase: Phase) -> Laid:
     """Bring what the roles of a phase would fetch from outside, and make what is secret."""
     folder = rack.folder / "secrets"
     folder.mkdir(mode=0o700)
-    sentences = [SECRETS]
-    variables: dict[str, Any] = throw_away(rack.site, folder).read()
+    sentences = [SECRETS, sentence()]
+    variables: dict[str, Any] = {**throw_away(rack.site, folder).read(), "excused_checks": list(EXCUSED)}
     catalog = Catalog.load()
     if any(host.gpus for host in rack.hosts):
         _lay_nvidia(rack, catalog)
