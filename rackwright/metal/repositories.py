@@ -23,7 +23,7 @@ class Repository:
 
 def is_rpm(system: OperatingSystem) -> bool:
     """True where dnf installs, and not apt."""
-    return system.name in {"rocky", "rhel"}
+    return system.package_format == "rpm"
 
 
 def cuda_folder(system: OperatingSystem) -> str:

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rackwright.metal import repositories
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Host, Phase
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.site import Site
 
-CUDA = "https://developer.download.nvidia.com/compute/cuda/repos"
-TOOLKIT = "https://nvidia.github.io/libnvidia-container/stable"
 KUBERNETES = "https://pkgs.k8s.io/core:/stable:"
 CONTAINERD = "https://download.docker.com/linux"
 K3S = "https://github.com/k3s-io/k3s/releases"
@@ -26,26 +25,21 @@ class Upstream(NamedTuple):
 def upstreams(site: Site, host: Host, phase: Phase, catalog: Catalog) -> Iterator[Upstream]:
     """What one host needs in a phase."""
     system = host.operating_system or site.operating_system
-    is_rpm = system.name in {"rocky", "rhel"}
+    is_rpm = repositories.is_rpm(system)
     if host.gpus and site.gpu.driver_source == "nvidia":
-        index = f"cuda-{_folder(system)}.repo" if is_rpm else "Packages.gz"
-        yield Upstream(f"{CUDA}/{_folder(system)}/x86_64/{index}", "the driver", ("nvidia-open", "cuda-drivers"))
+        index = f"cuda-{repositories.cuda_folder(system)}.repo" if is_rpm else "Packages.gz"
+        address = repositories.cuda(system).address + index
+        yield Upstream(address, "the driver", ("nvidia-open", "cuda-drivers"))
     if host.gpus:
-        index = "rpm/nvidia-container-toolkit.repo" if is_rpm else "deb/nvidia-container-toolkit.list"
-        yield Upstream(f"{TOOLKIT}/{index}", "the container toolkit", ("nvidia-container-toolkit",))
+        address = f"{repositories.TOOLKIT}/stable/"
+        address += "rpm/nvidia-container-toolkit.repo" if is_rpm else "deb/nvidia-container-toolkit.list"
+        yield Upstream(address, "the container toolkit", ("nvidia-container-toolkit",))
     if phase == 1:
         yield Upstream(K3S, "k3s")
     else:
         index = "rpm/repodata/repomd.xml" if is_rpm else "deb/Release"
         yield Upstream(f"{KUBERNETES}/v{catalog.kubernetes.minor}/{index}", "kubelet and kubeadm", ("kubeadm",))
         yield Upstream(f"{CONTAINERD}/{_docker_folder(system)}", "containerd", ("containerd.io",))
-
-
-def _folder(system: OperatingSystem) -> str:
-    """NVIDIA's name for a system."""
-    if system.name in {"rocky", "rhel"}:
-        return f"rhel{system.release}"
-    return f"{system.name}{system.release.replace('.', '')}"
 
 
 def _docker_folder(system: OperatingSystem) -> str:

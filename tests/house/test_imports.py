@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "rackwright.playbook": {"rackwright.errors"},
     "rackwright.metal": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
     "rackwright.provisioning": {"rackwright.errors", "rackwright.playbook", "rackwright.preflight", "rackwright.site"},
-    "rackwright.preflight": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
+    "rackwright.preflight": {"pydantic", "yaml", "rackwright.errors", "rackwright.site", "rackwright.metal"},
     "rackwright.observe": {"pydantic", "rackwright.errors", "rackwright.site"},
     "rackwright.verify": {"pydantic", "rackwright.errors", "rackwright.site", "rackwright.preflight"},
     "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
@@ -38,7 +38,8 @@ MAY_IMPORT = {
         "rackwright.user_path",
     },
     "rackwright.guests": {
-        "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.metal", "rackwright.sandbox",
+        "yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.metal",
+        "rackwright.sandbox",
     },
     "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},
     "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},

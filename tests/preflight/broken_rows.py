@@ -538,6 +538,20 @@ ROWS = {
         ("kubelet", "1.34.1"),
         "unhold",
     ),
+    "our driver after the site's branch has changed": Case(
+        "gpu-01",
+        "holds are the sites",
+        C,
+        swap(
+            "packages",
+            "installed",
+            "out",
+            old="hi  libnvidia-compute 580.173.02-1",
+            new="hi  libnvidia-compute 580.173.01-1",
+        ),
+        ("libnvidia-compute", "580.173.01"),
+        "playbooks/upgrade.yml",
+    ),
     "upgrades that move the driver": Case(
         "gpu-01",
         "nothing upgrades by itself",

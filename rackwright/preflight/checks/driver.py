@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from rackwright.preflight.finding import Fault, changes, forbids, warns
 from rackwright.preflight.machine import Machine
 from rackwright.preflight.parsers.operating_system import secure_boot_is_on
+from rackwright.preflight.parsers.packages import held
 from rackwright.preflight.questions import build_packages, headers
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Host
 from rackwright.site.site import Site
 
+UPGRADE = "Run playbooks/upgrade.yml: it drains the node, exchanges the driver in one transaction and reboots"
 RUNFILE = ("/usr/bin/nvidia-installer", "/usr/bin/nvidia-uninstall")
 OF_A_BRANCH = re.compile(
     r"^(?:nvidia-driver|nvidia-headless|nvidia-utils|nvidia-dkms|nvidia-kernel-\w+|nvidia-fabricmanager|cuda-drivers)"
@@ -73,11 +75,11 @@ def driver_is_of_one_branch(machine: Machine, host: Host, site: Site) -> Iterato
     if host.gpus is None:
         return
     foreign = sorted(name for name in machine.installed if (match := OF_A_BRANCH.match(name)) and match[1] != branch)
-    if foreign:
-        yield forbids(
-            f"has packages of another driver branch, and the site says {branch}: {', '.join(foreign)}",
-            f"Remove them, with the workloads stopped: {_purge(machine)} {' '.join(foreign)}",
-        )
+    said = f"has packages of another driver branch, and the site says {branch}: {', '.join(foreign)}"
+    if foreign and held(machine.packages).issuperset(foreign):  # as provisioning leaves them
+        yield changes(said, UPGRADE)
+    elif foreign:
+        yield forbids(said, f"Remove them, with the workloads stopped: {_purge(machine)} {' '.join(foreign)}")
     if any(path in machine.leftovers.paths for path in RUNFILE):
         yield forbids(
             "has a driver of NVIDIA's .run installer, which packages cannot replace", "nvidia-uninstall, then reboot"
@@ -93,7 +95,7 @@ def driver_is_the_catalogs(machine: Machine, host: Host, site: Site, catalog: Ca
         yield changes(
             f"has driver {driver.version} ({driver.flavour}), and the site wants {wished.version} "
             f"({site.gpu.driver_flavour})",
-            "Stop what uses the GPUs: the driver is exchanged and the host reboots",
+            UPGRADE,
         )
 
 

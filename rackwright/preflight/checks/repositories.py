@@ -4,7 +4,12 @@ from collections.abc import Iterator
 
 from rackwright.preflight.finding import Fault, changes, forbids, warns
 from rackwright.preflight.machine import Machine
-from rackwright.preflight.parsers.driver import installs_by_itself, kept_from_upgrades, upgrades_by_itself
+from rackwright.preflight.parsers.driver import (
+    excluded_from_upgrades,
+    installs_by_itself,
+    kept_from_upgrades,
+    upgrades_by_itself,
+)
 from rackwright.preflight.parsers.packages import held
 from rackwright.preflight.parsers.tables import why_not
 from rackwright.preflight.upstream import Upstream, upstreams
@@ -52,12 +57,13 @@ def holds_are_the_sites(machine: Machine, site: Site, catalog: Catalog) -> Itera
     versions += [catalog.kubernetes.kubeadm, *(catalog.packages.get(each, "") for each in pinned)]
     for name in sorted(held(machine.packages)):
         package = machine.installed.get(name)
-        ours = name.startswith((*OF_THE_DRIVER, *OF_THE_CLUSTER))
-        if ours and package and not any(version and package.is_of(version) for version in versions):
-            yield forbids(
-                f"holds {name} at {package.version}, and the site wants another version",
-                f"apt-mark unhold {name} (dnf versionlock delete {name})",
-            )
+        if package is None or any(version and package.is_of(version) for version in versions):
+            continue
+        said = f"holds {name} at {package.version}, and the site wants another version"
+        if name.startswith(OF_THE_DRIVER):
+            yield changes(said, "Run playbooks/upgrade.yml, which exchanges what provisioning holds")
+        elif name.startswith(OF_THE_CLUSTER):
+            yield forbids(said, f"apt-mark unhold {name} (dnf versionlock delete {name})")
 
 
 def nothing_upgrades_by_itself(machine: Machine, host: Host) -> Iterator[Fault]:
@@ -72,10 +78,12 @@ def nothing_upgrades_by_itself(machine: Machine, host: Host) -> Iterator[Fault]:
                 'Add "nvidia", "libnvidia" and "linux-" to Unattended-Upgrade::Package-Blacklist',
             )
     timer = machine.units.get("dnf-automatic")
-    if timer and timer.is_active and installs_by_itself(automatic) and host.gpus:
+    excluded = " ".join(excluded_from_upgrades(automatic))
+    kept_back = "kernel" in excluded and "nvidia" in excluded
+    if timer and timer.is_active and installs_by_itself(automatic) and host.gpus and not kept_back:
         yield warns(
             "lets dnf-automatic install upgrades, among them the kernel's",
-            "Write apply_updates = no, or exclude=kernel* nvidia* in /etc/dnf/dnf.conf",
+            "Write apply_updates = no, or excludepkgs = kernel* nvidia* below [base] in /etc/dnf/automatic.conf",
         )
 
 
