@@ -63,7 +63,7 @@ def _chat(workload: Workload, chance: random.Random, number: int) -> Iterator[Ro
 
 def _agent(workload: Workload, chance: random.Random, number: int) -> Iterator[Round]:
     """Rounds of calls at once, then tools; their number has the site's heavy tail."""
-    calls = max(round(calls_of(workload).quantile(chance.random())), 1)
+    calls = calls_of(workload).draw(chance)
     at_once = max(round(workload.fan_out), 1)
     rounds = -(-calls // at_once)
     first = max(workload.prompt_tokens - (rounds - 1) * workload.growth_tokens // 2, workload.prompt_tokens // 4, 1)

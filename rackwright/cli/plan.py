@@ -164,6 +164,9 @@ def of_site(
         bool, typer.Option("--tails", help="Simulate an hour: P50, P95 and P99 of calls and actions.")
     ] = False,
     share: Annotated[list[str] | None, typer.Option(help="MODEL=SHARE of the load; absent: all the same.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write one page with pictures, that needs nothing else.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Reckon a site: GPUs, memory, time, limits. `rackwright plan SITE` is the same."""
@@ -174,6 +177,11 @@ def of_site(
     output = options.output_of(context, json=json)
     found = Site.load(site)
     phases = plan(found, with_tails=tails, shares=_shares(share or []))
+    if html is not None:
+        from rackwright.capacity.report.page import write
+
+        write(found, phases, html)
+        output.note(f"The page is {html}.")
     output.result(plan_text(found, phases), {"ok": True, **plan_data(found, phases)})
 
 
