@@ -24,7 +24,10 @@ Named = Annotated[
     list[str] | None, typer.Option("--host", metavar="NAME", help="With --hosts: this host alone; may be repeated.")
 ]
 Playbook = Annotated[
-    str | None, typer.Option(metavar="FILE", help="With --hosts: another playbook than playbooks/site.yml.")
+    str | None,
+    typer.Option(
+        metavar="FILE", help="With --hosts: this playbook alone; default: site.yml, in phase 2 provision.yml."
+    ),
 ]
 Memory = Annotated[int | None, typer.Option(metavar="MIB", min=512, help="With --hosts: memory of each guest; 2048.")]
 
@@ -47,7 +50,7 @@ def rehearse(
 ) -> None:
     """Run a site on a real Kubernetes API with simulated nodes, or its playbooks on booted guests.
 
-    Starts a cluster (or, with --hosts, virtual servers) of its own, runs the stack (or playbooks/site.yml, twice),
+    Starts a cluster (or, with --hosts, virtual servers) of its own, runs the stack (or the playbooks, twice),
     waits, checks, reports, and tears everything down again.
     """
     output = options.output_of(context, json=json)
@@ -74,13 +77,13 @@ def _hosts(
     output: Output, site: Path, phase: int, names: list[str], playbook: str | None, memory: int | None, *, keep: bool
 ) -> Any:
     from rackwright.guests.hardware import Size
-    from rackwright.guests.rehearsal import PLAYBOOK, rehearse
+    from rackwright.guests.rehearsal import rehearse
 
     return rehearse(
         site,
         options.phase_of(phase),
         [name.strip() for word in names for name in word.split(",") if name.strip()],
-        playbook or PLAYBOOK,
+        playbook,
         size=Size(memory_mib=memory) if memory else None,
         keep=keep,
         progress=output.progress,

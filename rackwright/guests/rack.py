@@ -21,6 +21,7 @@ from rackwright.guests.guest import Ground, Guest
 from rackwright.guests.hardware import Size
 from rackwright.guests.keys import KeyRing
 from rackwright.guests.namespace import Namespace
+from rackwright.guests.site_copy import as_booted, lay_out
 from rackwright.sandbox import disk, interruption, leftovers
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.tools import cache_folder
@@ -44,12 +45,14 @@ class Rack:
         *,
         size: Size | None = None,
         keep: bool = False,
+        own_kubeconfigs: bool = False,
         progress: Progress = silence,
     ) -> None:
         self.name = f"metal-{secrets.token_hex(3)}"
         self.folder = parent_folder() / self.name
-        self.site_folder = site_folder
-        self.site = Site.load(site_folder)
+        self.site_folder = self.folder / "site"
+        self.wished = Site.load(site_folder)
+        self.site = as_booted(self.wished)
         self.hosts = tuple(_hosts(self.site, names))
         self.size = size or Size()
         self.keep = keep
@@ -60,8 +63,10 @@ class Rack:
         self.taps = {tap.network: tap for tap in cabled.taps}
         self.namespace = Namespace(self.folder, cabled, stays=keep)
         self.keys = KeyRing(self.folder)
-        self.runner = Ansible(site_folder, self.namespace, self.keys)
+        self.runner = Ansible(self.site_folder, self.namespace, self.keys)
         self._sockets = cabled.sockets
+        self._site_folder = site_folder
+        self.kubeconfigs = self.folder / "kube" if own_kubeconfigs else None
 
     @staticmethod
     def kept() -> list[str]:
@@ -137,6 +142,7 @@ class Rack:
     def _boot(self, made: image.Image) -> None:
         how = machine.accelerator()
         self._progress(f"Booting {', '.join(host.name for host in self.hosts)} ({_spelled(how)}).")
+        lay_out(self._site_folder, self.site_folder, self.kubeconfigs)
         given = self.keys.make(self.hosts)
         self.namespace.start()
         ground = Ground(self.site, made, self.namespace, self.keys, self._sockets, how, self._progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -21,14 +21,15 @@ from rackwright.site.hosts import Phase
 from rackwright.site.reading.nearest import nearest
 from rackwright.site.site import Site
 
-PLAYBOOK = "playbooks/site.yml"
+# Packages of phase 2 come from repositories that no guest reaches; tests bring its cluster up, of what is built here.
+PLAYBOOKS: Mapping[Phase, str] = {1: "playbooks/site.yml", 2: "playbooks/provision.yml"}
 
 
 def rehearse(
     site_folder: Path,
     phase: Phase,
     names: Sequence[str] = (),
-    playbook: str = PLAYBOOK,
+    playbook: str | None = None,
     *,
     size: Size | None = None,
     keep: bool = False,
@@ -37,11 +38,13 @@ def rehearse(
     """Rehearse a phase on all of its hosts or some; Refusal where it cannot come to its end, and nothing is left."""
     with ended_well(), interruption.heeded():
         needs.demand_to_boot()
+        playbook = playbook or PLAYBOOKS[phase]
         if not (ROOT / playbook).is_file():
             raise Refusal(f"There is no {playbook} in this checkout.", "Name one with --playbook.")
         site = Site.load(site_folder)
         size = size or Size()
-        rack = Rack(site_folder, _names(site, phase, names), size=size, keep=keep, progress=progress)
+        names = _names(site, phase, names)
+        rack = Rack(site_folder, names, size=size, keep=keep, own_kubeconfigs=True, progress=progress)
         report = Report(
             site=site.name,
             phase=phase,
@@ -49,7 +52,8 @@ def rehearse(
             accelerator=machine.accelerator(),
             cannot_have={
                 host.name: hardware.cannot_have(host, host.operating_system or site.operating_system, size)
-                for host in rack.hosts
+                for host in site.hosts
+                if host.name in names
             },
         )
         _play(rack, report, progress)

@@ -123,7 +123,7 @@ class TestHosts:
     def test_all_of_the_phase_run_the_whole_playbook(self, run, booted):
         assert run("rehearse", SITE, "--hosts", "--phase", 2)[0] == 1
         assert (booted["site"], booted["phase"], booted["names"]) == (SITE, 2, [])
-        assert (booted["playbook"], booted["size"], booted["keep"]) == ("playbooks/site.yml", None, False)
+        assert (booted["playbook"], booted["size"], booted["keep"]) == (None, None, False)
 
     def test_some_are_named_in_either_way(self, run, booted):
         run("rehearse", SITE, "--hosts", "--host", "gpu-01, gpu-02", "--host", "agents-01", "--memory", 3072, "--keep")

@@ -18,7 +18,8 @@ STATS = {"ok": 4, "changed": 2, "failed": 0, "unreachable": 0}
 class FakeRack(nullcontext):
     """Guests that nobody booted."""
 
-    def __init__(self, folder, names, *, size, keep, progress):
+    def __init__(self, folder, names, *, size, keep, own_kubeconfigs, progress):
+        assert own_kubeconfigs
         super().__init__(self)
         site = Site.load(folder)
         self.name, self.keep, self.size = "metal-abcdef", keep, size

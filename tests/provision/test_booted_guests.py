@@ -23,10 +23,10 @@ AGGREGATED = UNTIL.format("if [ $(grep -c 'port state: 6[13]$' /proc/net/bonding
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The lab, with a node network of plain frames and jumbo frames behind a tag."""
+    """The lab, with a storage network of plain frames behind a tag."""
     folder = tmp_path_factory.mktemp("lab")
     text = yaml.safe_load((ROOT / "inventory/lab/site.yml").read_text())
-    text["networks"]["nodes"]["mtu"] = 1500
+    text["networks"]["storage"]["mtu"] = 1500
     agents = next(host for host in text["hosts"] if host["name"] == "agents-01")
     agents["storage_address"] = "10.30.1.31"
     agents["vlans"] = [{"id": 120, "over": "bond0", "network": "storage"}]
@@ -88,24 +88,26 @@ def test_ansible_reaches_it_with_the_sites_own_inventory(machines, tmp_path):
     assert machines["agents-01"].says("cat /etc/said") == "agents-01 of lab"
 
 
-class TestBond:
-    @pytest.fixture(scope="class", autouse=True)
-    def bond(self, guest):
-        for name, text in FILES.items():
-            guest.ssh(f"cat >/etc/systemd/network/{name}", text=text)
-        guest.ssh(f"systemd-run --quiet --unit=rewire sh -c '{REWIRE}'")
-        guest.wait()
-        guest.ssh(AGGREGATED)
+@pytest.fixture(scope="module")
+def bond(guest):
+    for name, text in FILES.items():
+        guest.ssh(f"cat >/etc/systemd/network/{name}", text=text)
+    guest.ssh(f"systemd-run --quiet --unit=rewire sh -c '{REWIRE}'")
+    guest.wait()
+    guest.ssh(AGGREGATED)
 
+
+@pytest.mark.usefixtures("bond")
+class TestBond:
     def test_the_switch_is_its_partner_on_both_links(self, guest):
         said = guest.says("cat /proc/net/bonding/bond0")
         assert f"Partner Mac Address: {MAC.hex(':')}" in said
         assert "Number of ports: 2" in said
 
-    def test_jumbo_frames_pass_behind_the_tag_and_not_in_the_network_of_plain_frames(self, guest):
-        assert guest.ssh("ping -c 3 -W 20 -M do -s 8972 10.30.1.254", check=False).returncode == 0
-        assert guest.ssh("ping -c 3 -W 20 -s 1472 10.30.0.1", check=False).returncode == 0
-        assert guest.ssh("ping -c 3 -W 5 -M do -s 8972 10.30.0.1", check=False).returncode == 1
+    def test_jumbo_frames_pass_in_their_network_and_not_in_the_one_of_plain_frames_behind_the_tag(self, guest):
+        assert guest.ssh("ping -c 3 -W 20 -M do -s 8972 10.30.0.1", check=False).returncode == 0
+        assert guest.ssh("ping -c 3 -W 20 -M do -s 1472 10.30.1.254", check=False).returncode == 0
+        assert guest.ssh("ping -c 3 -W 5 -M do -s 1473 10.30.1.254", check=False).returncode == 1
 
     def test_a_power_cut_leaves_what_was_written_and_the_wiring(self, guest):
         drive = "/dev/disk/by-id/nvme-SAMSUNG_MZQL23T8HCLS_S64HNE0T000501"
