@@ -34,10 +34,10 @@ def network_change(
     """Files that are wished and what differs."""
     try:
         return network.change(
-            Host.model_validate(host),
-            Networks.model_validate(networks),
-            OperatingSystem.model_validate(system),
-            facts,
+            Host.model_validate(_plain(host)),
+            Networks.model_validate(_plain(networks)),
+            OperatingSystem.model_validate(_plain(system)),
+            _plain(facts),
         )
     except Refusal as refusal:
         raise AnsibleFilterError(f"{refusal.what} {refusal.cure}") from None
@@ -45,22 +45,30 @@ def network_change(
 
 def network_differences(facts: dict[str, Any], host: dict[str, Any], networks: dict[str, Any]) -> list[str]:
     """How the running network differs from the site."""
-    return network.network_differences(Host.model_validate(host), Networks.model_validate(networks), facts)
+    block, site = Host.model_validate(_plain(host)), Networks.model_validate(_plain(networks))
+    return network.network_differences(block, site, _plain(facts))
 
 
 def network_lonely_bonds(facts: dict[str, Any], host: dict[str, Any]) -> list[str]:
     """Bonds whose switch does not speak LACP."""
-    return network.lonely_bonds(Host.model_validate(host), facts)
+    return network.lonely_bonds(Host.model_validate(_plain(host)), _plain(facts))
 
 
 def network_peers(
     host: dict[str, Any], networks: dict[str, Any], others: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Hosts of a run that another of them must reach with full packets."""
-    found = [Host.model_validate(other) for other in others]
-    return network.peers(Host.model_validate(host), Networks.model_validate(networks), found)
+    found = [Host.model_validate(_plain(other)) for other in others]
+    return network.peers(Host.model_validate(_plain(host)), Networks.model_validate(_plain(networks)), found)
 
 
 def port_settings(facts: dict[str, Any], host: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Queues, rings and RoCE of each port, by its name."""
-    return ports.port_settings(Host.model_validate(host), facts)
+    return ports.port_settings(Host.model_validate(_plain(host)), _plain(facts))
+
+
+def _plain(value: Any) -> Any:
+    """Without Ansible's lazy containers, whose parts nobody else may look at."""
+    if isinstance(value, dict):
+        return {str(key): _plain(value[key]) for key in value}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

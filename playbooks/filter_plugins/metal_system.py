@@ -20,7 +20,7 @@ class FilterModule:
 
 def base_settings(operating_system: dict[str, Any]) -> dict[str, Any]:
     """Modules and settings of the kernel, and packages that no automatic upgrade moves."""
-    packages = OperatingSystem.model_validate(operating_system).package_format
+    packages = OperatingSystem.model_validate(dict(operating_system)).package_format
     return {
         "modules": [{"name": name, "why": why} for name, why in system.MODULES.items()],
         "kernel": [asdict(setting) for setting in system.SETTINGS],
