@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rackwright.metal.storage import packages, planned
+from rackwright.metal.storage_return import returned
 from rackwright.site.drive_marks import STATE_FOLDER, STATE_FOLDERS
 
 
@@ -16,6 +17,7 @@ class FilterModule:
         """Filters by their name in a play."""
         return {
             "storage_plan": lambda disks, facts: planned(_plain(disks), _plain(facts)),
+            "storage_return": lambda disks, serials, facts: returned(_plain(disks), _plain(serials), _plain(facts)),
             "storage_packages": lambda disks: packages(_plain(disks)),
             "storage_state": lambda _: {"root": STATE_FOLDER, "folders": list(STATE_FOLDERS)},
         }

@@ -20,6 +20,11 @@ def deactivate(group: str, group_uuid: str) -> Step:
     return {"act": "deactivate", "group_uuid": group_uuid, "words": f"deactivate volume group {group}"}
 
 
+def remove_group(group: str) -> Step:
+    """Remove a volume group of ours, with its volumes."""
+    return {"act": "remove_group", "group": group, "words": f"remove volume group {group} with every volume in it"}
+
+
 def stop(array: str) -> Step:
     """Let go of an array."""
     return {"act": "stop", "array": array, "words": f"stop array {array}"}
