@@ -141,7 +141,7 @@ def bar(title: str, total: float, unit: str, parts: Sequence[tuple[str, float, i
 def scatter(title: str, across: str, upward: str, points: Sequence[tuple[float, float, str, bool]]) -> str:
     """Points with their names; those of the last mark set stand out and are joined."""
     most_x, most_y = max(x for x, *_ in points), max(y for _, y, *_ in points)
-    wanted = Plot(title, across, upward, [], highest=most_y * 1.1, farthest=most_x * 1.05)
+    wanted = Plot(title, across, upward, [], highest=most_y * 1.1, farthest=most_x * 1.5)
     frame = _frame(wanted)
     best = sorted((x, y) for x, y, _, stands_out in points if stands_out)
     places = " ".join(f"{frame.x.at(x):.1f},{frame.y.at(y):.1f}" for x, y in best)
@@ -151,8 +151,7 @@ def scatter(title: str, across: str, upward: str, points: Sequence[tuple[float, 
         kind = "tone1" if stands_out else "other"
         at_x, at_y = frame.x.at(x), frame.y.at(y)
         frame.parts.append(f'<circle cx="{at_x:.1f}" cy="{at_y:.1f}" r="5" class="point {kind}"/>')
-        is_right = at_x > WIDTH * 0.62
-        frame.text(at_x + (-9 if is_right else 9), heights[index], name, "note", "end" if is_right else "start")
+        frame.text(at_x + 9, heights[index], name, "note")
     return _svg(title, frame.parts, HEIGHT)
 
 
