@@ -2,7 +2,23 @@
 
 import typer
 
-from rackwright.cli import bench, check, env, observe, plan, preflight, rehearse, schema, secrets, tools, validate
+from rackwright.cli import (
+    bench,
+    check,
+    env,
+    node,
+    observe,
+    plan,
+    preflight,
+    provision,
+    rehearse,
+    reset,
+    schema,
+    secrets,
+    tools,
+    upgrade,
+    validate,
+)
 
 EPILOG = "Exit codes: 0 done, 1 the site or the cluster says no, 2 wrong usage, 130 stopped."
 
@@ -20,6 +36,8 @@ for command in (
     schema.schema,
     env.env,
     preflight.preflight,
+    provision.provision,
+    reset.reset,
     rehearse.rehearse,
     check.check,
     tools.tools,
@@ -29,4 +47,6 @@ for command in (
     application.command()(command)
 application.command(name="baseline")(observe.record)
 application.add_typer(plan.application, name="plan")
+application.add_typer(node.application, name="node")
+application.add_typer(upgrade.application, name="upgrade")
 application.add_typer(secrets.application, name="secrets")

@@ -61,6 +61,15 @@ def phase_of(number: int) -> Literal[1, 2]:
     return 2 if number == 2 else 1
 
 
+def open_vault(site: Path) -> None:
+    """Say at once, and in one sentence, that the vault does not open; Ansible would say it late and at length."""
+    from rackwright.secrets import Vault
+
+    vault = Vault.of(site)
+    if vault.exists():
+        vault.read()
+
+
 def sentence(text: str) -> str:
     """A clause as a sentence of its own."""
     return text[0].upper() + text[1:]

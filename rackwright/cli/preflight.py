@@ -36,7 +36,7 @@ def preflight(
     output = options.output_of(context, json=json)
     found = Site.load(site)
     hosts = _hosts(found, options.phase_of(phase), limit)
-    _open_vault(site)
+    options.open_vault(site)
     output.progress(f"asking {len(hosts)} host{'' if len(hosts) == 1 else 's'} of {found.name}, phase {phase}")
     with tempfile.TemporaryDirectory(prefix="rackwright-preflight-") as folder:
         report = Path(folder) / "report.json"
@@ -65,15 +65,6 @@ def _hosts(site: "Site", phase: Any, limit: str | None) -> list[str]:
     return wanted
 
 
-def _open_vault(site: Path) -> None:
-    """Say at once, and in one sentence, that the vault does not open; Ansible would say it late and at length."""
-    from rackwright.secrets import Vault
-
-    vault = Vault.of(site)
-    if vault.exists():
-        vault.read()
-
-
 def _verdict(report: Path, ended: "Ended") -> dict[str, Any]:
     """What the playbook judged; Refusal with Ansible's last words where it came to no judgement."""
     from json import loads
@@ -81,9 +72,7 @@ def _verdict(report: Path, ended: "Ended") -> dict[str, Any]:
     if report.exists():
         verdict: dict[str, Any] = loads(report.read_text(encoding="utf-8"))
         return verdict
-    errors = [line for line in ended.said.splitlines() if line.startswith(("[ERROR]", "ERROR", "fatal:"))]
-    last = (errors or ended.said.split("\n"))[0].strip()
     raise Refusal(
-        f"Ansible ended with {ended.code} before anything was judged: {last[:300] or 'it said nothing'}",
+        f"Ansible ended with {ended.code} before anything was judged: {ended.first_fault()}",
         "Run the same with ansible-playbook -i SITE playbooks/preflight.yml, which shows all of it.",
     )

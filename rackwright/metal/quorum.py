@@ -1,4 +1,4 @@
-"""Whether a member may leave etcd: those who stay must be a majority that is well, or nothing can be written any more."""
+"""Whether a member may leave etcd: those who stay must be a majority that is well, or nothing is written any more."""
 
 import json
 from collections.abc import Sequence
@@ -39,6 +39,6 @@ def why_it_stays(name: str, known: Sequence[Member], well: set[str]) -> str:
         return ""
     ill = ", ".join(member.name or "one that never started" for member in stay if member not in sound)
     return (
-        f"Without {name} etcd has {len(stay)} members, and {needed} of them must be well; {ill} is not: mend that first, or "
-        "take that one out instead."
+        f"Without {name} etcd has {len(stay)} members, and {needed} of them must be well; {ill} is not: mend that "
+        "first, or take that one out instead."
     )

@@ -32,7 +32,7 @@ def nodes(said: str) -> dict[str, Node]:
 
 
 def hindrances(said: str, hosts: Sequence[str], wished: str = "") -> list[str]:
-    """Why no node is touched yet, a sentence and its cure each; `wished` is the version that nodes move to, if they do."""
+    """Why no node is touched yet, a sentence and its cure each; `wished` is the version that they move to, if any."""
     known = nodes(said)
     lost = [name for name in hosts if name not in known]
     found = [

@@ -12,17 +12,19 @@ from rackwright.preflight.silence import cure, is_of_the_password
 
 COLUMNS = ("ok", "changed", "failed", "unreachable")
 GOES_ON = "Mend that and run the same command again: it goes on where this one stopped"
+HERE = "localhost"
 WIDTH = 118
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a machine's words do not steer a terminal
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run's end; `not_reached` are hosts of the plan at which nothing was begun."""
+    """A run's end; at `not_reached` nothing was begun, and `fault` is Ansible's own where no host has one."""
 
     code: int
     hosts: dict[str, Came]
     not_reached: tuple[str, ...]
+    fault: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -39,6 +41,8 @@ class Outcome:
         bad = sum(1 for came in self.hosts.values() if not came.is_well)
         if self.succeeded:
             return f"{_hosts(len(self.hosts))} done, {changed} changed."
+        if not bad:
+            return f"Ansible ended with {self.code}: {self.fault} {GOES_ON}."
         return f"{_hosts(bad)} of {len(self.hosts) + len(self.not_reached)} went wrong, {changed} changed. {GOES_ON}."
 
     def as_json(self) -> dict[str, Any]:
@@ -81,7 +85,10 @@ def outcome(ended: Ended, hosts: Sequence[str]) -> Outcome:
             "Mend that; nothing was changed.",
         )
     known = {name: ended.hosts[name] for name in (*hosts, *ended.hosts) if name in ended.hosts}
-    return Outcome(ended.code, known, tuple(name for name in hosts if name not in ended.hosts))
+    if HERE in known and known[HERE].is_well:
+        del known[HERE]  # a play that only refuses what is not meant
+    left = tuple(name for name in hosts if name not in ended.hosts)
+    return Outcome(ended.code, known, left, ended.first_fault() if ended.code else "")
 
 
 def _cure(came: Came) -> str:

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rackwright.errors import Refusal
@@ -66,6 +67,12 @@ class Plan:
             ],
             "warnings": list(self.warnings),
         }
+
+    def command(self, site: Path) -> str:
+        """The same run by Ansible's own command, at the root of the checkout."""
+        told = [f"-e {name}={value}" for name, value in self.variables.items() if value not in ("", False)]
+        limit = [f"--limit {','.join(self.limit)}"] if self.limit else []
+        return " ".join([f"ansible-playbook -i {site} playbooks/{self.playbook}.yml", *told, *limit])
 
     def _steps(self) -> Iterator[str]:
         for number, step in enumerate(self.steps, 1):
