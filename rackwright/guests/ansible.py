@@ -40,11 +40,14 @@ class Ran:
         """True where Ansible says so."""
         return self.code == 0
 
-    def last_words(self, count: int = 20) -> list[str]:
-        """What was said of the first fault, or at the end where none was told."""
+    def last_words(self, count: int = 60) -> list[str]:
+        """What the first task with a fault said, or what was said at the end where none was told."""
         lines = [line.rstrip() for line in self.said.splitlines() if line.strip()]
-        first = next((number for number, line in enumerate(lines) if FAULT.match(line)), max(0, len(lines) - count))
-        return lines[first : first + count]
+        fault = next((number for number, line in enumerate(lines) if FAULT.match(line)), None)
+        if fault is None:
+            return lines[-count:]
+        task = next((number for number in range(fault, -1, -1) if TASK.match(lines[number])), fault)
+        return lines[max(task, fault - count // 2) :][:count]
 
     def demand(self) -> Ran:
         """The run itself, where it succeeded; AssertionError with its last words where it did not."""

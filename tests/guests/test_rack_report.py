@@ -56,9 +56,10 @@ class TestRan:
         assert ran.changed == {"gpu-01": ["base : Keep time", "storage : Make the group", "base : Restart the clock"]}
         assert ran.failed == {"gpu-02": ["storage : Make the group"]}
 
-    def test_the_last_words_begin_with_the_first_fault(self):
-        assert read(2, SAID).last_words(2) == [
-            "[ERROR]: Task failed: Module failed: the drive is gone", "fatal: [gpu-02]: FAILED! =>",
+    def test_the_last_words_are_those_of_the_first_task_with_a_fault(self):
+        assert [line[:30] for line in read(2, SAID).last_words()[:4]] == [
+            "TASK [storage : Make the group", "changed: [gpu-01] => (item=mod", "[ERROR]: Task failed: Module f",
+            "fatal: [gpu-02]: FAILED! =>",
         ]  # fmt: skip
         assert read(4, "one\n\ntwo\nthree\n").last_words(2) == ["two", "three"]
 
