@@ -68,7 +68,7 @@ def arguments(
     free = places.free()
     return [
         "-no-user-config", "-nodefaults", "-display", "none", "-machine", "q35,sata=off", "-name", host.name,
-        "-accel", accelerator + (",thread=single" if accelerator == "tcg" else ""), "-cpu", cpu,
+        "-accel", accelerator + (",thread=single,tb-size=512" if accelerator == "tcg" else ""), "-cpu", cpu,
         "-smp", str(size.processors), "-m", str(size.memory_mib), "-device", f"virtio-rng-pci,{next(free)}",
         *_ports(site, host, sockets, free),
         *_drives(host, folder, system, free),

@@ -12,7 +12,7 @@ from rackwright.site.hosts import Host
 
 KVM = Path("/dev/kvm")
 SPARE_MIB = 1024  # for the machine itself and what steers the guests
-OVERHEAD_MIB = 250  # an emulator beside its guest's memory
+OVERHEAD_MIB = 700  # an emulator beside its guest's memory, most of it for translated code
 
 
 def free_mib() -> int:

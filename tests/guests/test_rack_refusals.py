@@ -86,15 +86,15 @@ class TestImage:
 
 
 class TestMemory:
-    @pytest.mark.parametrize(("free", "fit"), [(0, 0), (3000, 0), (3400, 1), (10_300, 4)])
+    @pytest.mark.parametrize(("free", "fit"), [(0, 0), (3000, 0), (3800, 1), (12_100, 4)])
     def test_so_many_guests_fit(self, free, fit):
         assert machine.how_many(Size(memory_mib=2048), free) == fit
 
     def test_more_than_fit_are_refused_with_those_that_would(self, lab):
         with pytest.raises(Refusal) as refused:
-            machine.demand_memory(lab.hosts, Size(memory_mib=2048), 6000)
+            machine.demand_memory(lab.hosts, Size(memory_mib=2048), 7000)
         assert refused.value.what.startswith(
-            "8 guests of 2048 MiB do not fit into the 6000 MiB that are free: 2 would."
+            "8 guests of 2048 MiB do not fit into the 7000 MiB that are free: 2 would."
         )
         assert refused.value.cure == "Name those that matter: --host gpu-01,gpu-02."
 
