@@ -103,6 +103,14 @@ def pulumi_linker_flags(version: str) -> str:
     return f"-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={version}"
 
 
+def containerd_linker_flags(version: str) -> str:
+    """Without it containerd says that it is 2.0 and something, and who asks for its version is misled."""
+    return f"-s -w -X github.com/containerd/containerd/v2/version.Version={version}"
+
+
+RUNTIME = ("containerd", "containerd-shim-runc-v2", "ctr")
+NETWORK_PROGRAMS = {"bridge": "main", "loopback": "main", "host-local": "ipam", "portmap": "meta"}
+
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
@@ -134,6 +142,22 @@ FAMILIES: dict[str, Family] = {
             minutes=3,
             gigabytes=3,
             pinned_with="kubernetes",
+        ),
+        Family(
+            "runtime",
+            "github.com/containerd/containerd/v2",
+            (
+                *(f"github.com/containerd/containerd/v2/cmd/{name}" for name in RUNTIME),
+                *(
+                    f"github.com/containernetworking/plugins/plugins/{kind}/{name}"
+                    for name, kind in NETWORK_PROGRAMS.items()
+                ),
+                "sigs.k8s.io/cri-tools/cmd/crictl",
+                "github.com/coredns/coredns",
+            ),
+            containerd_linker_flags,
+            minutes=6,
+            gigabytes=4,
         ),
         Family(
             "pulumi",
@@ -171,6 +195,10 @@ def _of_the_same_minor(version: Version) -> bool:
     return version[:2] == (1, kubernetes_minor())
 
 
+def _of_the_pinned_runtime(version: Version) -> bool:
+    return version == parse_version(FAMILIES["runtime"].version)
+
+
 _CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 TOOLS: dict[str, Tool] = {
@@ -187,6 +215,11 @@ TOOLS: dict[str, Tool] = {
         *(
             Tool(name, "node", ("--version",), _of_the_same_minor, f"1.{kubernetes_minor()}")
             for name in ("kubelet", "kube-proxy")
+        ),
+        # For a node that is made here whole, of one set of pins: a copy on PATH would be somebody else's.
+        *(
+            Tool(name, "runtime", ("--version",), _of_the_pinned_runtime, "the very one that is pinned")
+            for name in (*RUNTIME, *NETWORK_PROGRAMS, "crictl", "coredns")
         ),
         Tool(
             "kubectl",
@@ -210,6 +243,7 @@ TOOLS: dict[str, Tool] = {
     )
 }
 
+NODE = ("kubeadm", "kubelet", "kube-proxy", *RUNTIME, *NETWORK_PROGRAMS, "crictl", "coredns")
 CONTROL_PLANE = ("etcd", *_CONTROL_PLANE, "kubectl", "kwok", "kwokctl")
 PULUMI = ("pulumi", "pulumi-language-python", "pulumi-resource-kubernetes")
 REHEARSAL = (*CONTROL_PLANE, *PULUMI)
