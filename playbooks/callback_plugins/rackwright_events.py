@@ -55,7 +55,7 @@ class CallbackModule(CallbackBase):
         """A host is done with a task."""
         self._end(result, "changed" if result.result.get("changed") else "ok")
 
-    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:  # noqa: ARG002 - Ansible's own
+    def v2_runner_on_failed(self, result: Any, **_: Any) -> None:
         """A host failed; a rescue may follow, which the last event of all knows."""
         self._end(result, "failed", _words(result.result))
 
