@@ -129,7 +129,8 @@ def _apart(site: Site, phase: Phase, model: Model, serving: Serving, seen: Seen,
         return [_not_apart(model, f"The first token comes later, but {no}.", rests)]
     speed = _speed(site)
     replica = replica_in(site, max(site.phases), model)
-    found = apart(Timing(replica), load.on(replica, serving.replicas), serving.replicas, speed)
+    replicas = _later(site, model, serving)
+    found = apart(Timing(replica), load.on(replica, replicas), replicas, speed)
     rests = (*rests, *_reckoned(found))
     if not found.pays:
         return [_not_apart(model, f"On {speed:g} Gbit/s it would not pay: {found.why}.", rests)]
@@ -177,6 +178,12 @@ def _reckoned(found: Apart) -> tuple[Rests, ...]:
         Rests("First token together and apart", f"{found.together_ttft_ms:.0f}, {found.ttft_ms:.0f} ms", origin),
         Rests("Transfer of a prompt's cache", f"{found.transfer_ms:.0f} ms on {found.network_gbps:g} Gbit/s", origin),
     )
+
+
+def _later(site: Site, model: Model, serving: Serving) -> int:
+    """Replicas in the site's last phase, where alone they can be divided."""
+    last = {known.name: there.replicas for known, there in site.models_in(max(site.phases))}
+    return last.get(model.name) or serving.replicas
 
 
 def _speed(site: Site) -> float:

@@ -1,9 +1,12 @@
 """One streamed call and its times."""
 
 import json
+import ssl
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -34,7 +37,17 @@ class Timed:
 class Endpoint:
     """An OpenAI-compatible chat endpoint and the model that is asked for."""
 
-    def __init__(self, address: str, model: str, key: str | None, *, most_at_once: int, timeout_s: float) -> None:
+    def __init__(
+        self,
+        address: str,
+        model: str,
+        key: str | None,
+        *,
+        most_at_once: int,
+        timeout_s: float,
+        authority: Path | None = None,
+    ) -> None:
+        """`authority` is the certificate of who signed the endpoint's own, where no system trusts it."""
         if not _is_address(address):
             raise Refusal(f"{address[:100]!r} is no address.", "Write one such as https://llm.lab/llama-70b/v1.")
         base = address.rstrip("/")
@@ -43,7 +56,11 @@ class Endpoint:
         headers = {"authorization": f"Bearer {key}"} if key else {}
         limits = httpx.Limits(max_connections=most_at_once, max_keepalive_connections=most_at_once)
         self.client = httpx.AsyncClient(
-            headers=headers, limits=limits, timeout=httpx.Timeout(timeout_s), trust_env=False
+            headers=headers,
+            limits=limits,
+            timeout=httpx.Timeout(timeout_s),
+            trust_env=False,
+            verify=_trusted(authority),
         )
 
     async def close(self) -> None:
@@ -63,7 +80,7 @@ class Endpoint:
         except httpx.TimeoutException:
             return Timed(start - began, error="timeout")
         except (httpx.HTTPError, httpx.StreamError, OSError) as error:
-            return Timed(start - began, error=type(error).__name__)
+            return Timed(start - began, error=f"{type(error).__name__}: {error}"[:120].removesuffix(": "))
         total = time.perf_counter() - start
         if seen.first_s is None:
             return Timed(start - began, error=seen.error or "an answer without a token")
@@ -83,12 +100,22 @@ class Endpoint:
         }
 
 
+def _trusted(authority: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=authority)
+    except OSError as error:  # of which a file that holds no certificate is one too
+        raise Refusal(
+            f"{authority} is no authority's certificate ({error.strerror or error}).",
+            "Name a PEM file, such as what holds ca.crt of the gateway's authority.",
+        ) from None
+
+
 def _is_address(text: str) -> bool:
     try:
-        parts = httpx.URL(text)
-    except (httpx.InvalidURL, ValueError):
+        parts = urlsplit(text)
+    except ValueError:
         return False
-    return parts.scheme in ("http", "https") and bool(parts.host)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 class _Seen:

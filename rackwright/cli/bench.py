@@ -34,6 +34,9 @@ def bench(
     warm_up: Annotated[float, typer.Option(min=0, max=3_600, help="Seconds at the start that are not counted.")] = 0,
     timeout: Annotated[float, typer.Option(min=1, max=3_600, help="Seconds without a byte that end a call.")] = 120,
     key_variable: Annotated[str, typer.Option(help="The environment variable that holds the key.")] = "OPENAI_API_KEY",
+    authority: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="PEM of who signed the endpoint's certificate: the site's own.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same sessions for the same seed.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result down, for `baseline`.")] = None,
     json: options.Json = False,
@@ -69,7 +72,8 @@ def bench(
     began = time.perf_counter()
 
     async def run() -> Run:
-        endpoint = Endpoint(url, model, os.environ.get(key_variable), most_at_once=at_once, timeout_s=timeout)
+        key = os.environ.get(key_variable)
+        endpoint = Endpoint(url, model, key, most_at_once=at_once, timeout_s=timeout, authority=authority)
         return await lay(endpoint, load, of_trace(trace, workload, seed), output.progress)
 
     done = asyncio.run(run())

@@ -14,7 +14,9 @@ from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
 Rule = dict[str, Any]
-FAST_S, SLOW_S = 15, 300  # between two evaluations; what looks a day back is costly and changes slowly
+# Between two evaluations; what looks a day back is costly and changes slowly. Prometheus forgets a value after five
+# minutes, so a slow group is well within that: a gap would start the clock of an alert again.
+FAST_S, SLOW_S = 15, 120
 LIMIT_LABELS = {"queue": "model_name", "hit_rate": "model_name", "throughput": "instance"}
 
 
@@ -27,7 +29,7 @@ def groups(site: Site, phase: Phase, catalog: Catalog, baseline: Baseline | None
     return [
         _group("rackwright-figures", FAST_S, recorded(slow=False)),
         _group("rackwright-usual", SLOW_S, recorded(slow=True)),
-        _group("rackwright-limits", SLOW_S, limit_rules(known)),
+        _group("rackwright-limits", FAST_S, limit_rules(known)),
         _group("rackwright-triggers", FAST_S, alerts(known)),
         _group("rackwright-absent", FAST_S, absences(served, has_gpus=has_gpus)),
     ]

@@ -107,3 +107,9 @@ def test_each_advice_names_what_it_rests_on(lab):
 def test_nothing_at_all_is_one_sentence(lab):
     with pytest.raises(Refusal, match="No figure"):
         advise(lab, 1, Series(start=0, step_s=15, figures={}))
+
+
+def test_phase_1_reckons_prefill_apart_with_the_replicas_of_phase_2(lab):
+    busy = recorded(ttft_p95=ramp(0.3, 0.9), prompt_mean=8192.0, output_mean=300.0, hit_rate=0.0, hit_rate_usual=0.0)
+    (said,) = [each for each in of(advise(lab, 1, busy)) if "aggregate" in each.verdict]
+    assert "cannot be divided" not in said.why

@@ -117,7 +117,9 @@ def test_time_ends_it_too():
 )
 def test_failures_are_counted_by_what_they_were(stand_in, error):
     done = run(stand_in, Load("closed", sessions=1, seconds=30, most_calls=2))
-    assert figures(done).failed == {error: len(done.calls)}
+    ((told, count),) = figures(done).failed.items()
+    assert told.startswith(error)
+    assert count == len(done.calls)
     assert f"times {error}" in text(figures(done))
 
 
@@ -126,7 +128,7 @@ def test_nobody_there_is_a_failure_and_no_traceback():
         endpoint = Endpoint("http://127.0.0.1:9/v1", "m", None, most_at_once=1, timeout_s=5)
         return await lay(endpoint, Load("closed", seconds=20, most_calls=2), sessions("chat", SMALL), lambda _: None)
 
-    assert set(figures(asyncio.run(alone())).failed) == {"ConnectError"}
+    assert all(error.startswith("ConnectError") for error in figures(asyncio.run(alone())).failed)
 
 
 def test_without_usage_chunks_are_counted():
@@ -193,3 +195,10 @@ def test_a_result_comes_back_and_becomes_a_baseline(tmp_path):
 def test_an_address_that_is_none_is_refused(address):
     with pytest.raises(Refusal, match="no address"):
         Endpoint(address, "m", None, most_at_once=1, timeout_s=1)
+
+
+def test_what_is_no_certificate_is_refused(tmp_path):
+    (tmp_path / "ca.pem").write_text("hello")
+    for file in (tmp_path / "ca.pem", tmp_path / "nowhere"):
+        with pytest.raises(Refusal, match="no authority's certificate"):
+            Endpoint("https://llm.lab/v1", "m", None, most_at_once=1, timeout_s=1, authority=file)
