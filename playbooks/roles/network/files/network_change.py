@@ -137,8 +137,7 @@ def _end() -> None:
 
 def _switch(names: dict[str, str], built: list[str], daemon: str, wished: dict[str, dict[str, bool]]) -> None:
     """Strip the ports of what is over them and their addresses, name them, and start what configures them."""
-    for units in DAEMONS.values():
-        _run("systemctl", "stop", *(unit for unit in units if _is_loaded(unit)))
+    _run("systemctl", "stop", *(unit for units in DAEMONS.values() for unit in units if _is_loaded(unit)))
     over = [link for name in names for link in _over(name)]
     for link in dict.fromkeys([*over, *built]):
         if (LINKS / link).exists():
