@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from rackwright.advice.advice import Advice, Rests
+from rackwright.advice.divided import divided
 from rackwright.advice.seen import Seen
-from rackwright.capacity.disaggregation import Apart, apart
 from rackwright.capacity.site_plan import replica_in
 from rackwright.capacity.sizing import HEADROOM, needed
 from rackwright.capacity.timing import Timing
 from rackwright.observe.judge import Fired
-from rackwright.observe.limits import GPU_BUSY, KV_FULL
-from rackwright.observe.trend import trend
 from rackwright.site.hosts import Phase
 from rackwright.site.models import Model
 from rackwright.site.serving import Serving
@@ -34,15 +32,18 @@ def of_model(
         said.append(_behind(site, phase, model, serving, seen, sorted(lasting & BEHIND)))
     if CACHE in lasting:
         said.append(_cache(model, seen))
-    said += _apart(site, phase, model, serving, seen, asked=DEGRADED in lasting)
+    said += divided(site, phase, model, serving, seen, asked=DEGRADED in lasting)
     if not any(each.calls_for_action for each in said):
         said.insert(0, _fine(model, seen, fired))
     return said
 
 
 def _fine(model: Model, seen: Seen, fired: Sequence[Fired]) -> Advice:
-    over = sorted({each.trigger.name for each in fired})
-    why = f"No trigger holds now; {', '.join(over)} did and is over." if over else "No trigger fired in what was seen."
+    holds = sorted({each.trigger.name for each in fired if each.lasts})
+    over = sorted({each.trigger.name for each in fired} - set(holds))
+    why = f"{', '.join(holds)} holds, and nothing follows from it." if holds else "No trigger holds now."
+    if over:
+        why += f" {', '.join(over)} did and is over."
     return Advice(model.name, "fine", "Nothing to do.", why, seen.rests("ttft_p95", "tpot_p95", "queue", "kv_usage"))
 
 
@@ -76,11 +77,18 @@ def _behind(site: Site, phase: Phase, model: Model, serving: Serving, seen: Seen
             "slow or gone, and for calls that all reach one of them, before buying."
         )
         return Advice(model.name, "mend", what, why, rests)
-    return _more(site, phase, model, serving, wanted, why, rests)
+    return _more(site, phase, model, serving, seen, wanted, why, rests)
 
 
 def _more(
-    site: Site, phase: Phase, model: Model, serving: Serving, wanted: int, why: str, rests: tuple[Rests, ...]
+    site: Site,
+    phase: Phase,
+    model: Model,
+    serving: Serving,
+    seen: Seen,
+    wanted: int,
+    why: str,
+    rests: tuple[Rests, ...],
 ) -> Advice:
     """More replicas: here where GPUs are free, in phase 2 where they are not and that has them, else from a shop."""
     extra = (wanted - serving.replicas) * model.gpus
@@ -90,10 +98,31 @@ def _more(
     if extra <= free:
         return Advice(model.name, "scale", f"Scale it {change}: phase {phase} has them.", why, rests)
     if phase == 1 and 2 in site.phases:
-        later = next((there.replicas for known, there in site.models_in(2) if known.name == model.name), 0)
-        what = f"Move to phase 2, which serves {later} replicas; it needs {wanted}, and phase 1 has {free} GPUs free."
-        return Advice(model.name, "phase 2", what, why, rests)
+        return _phase_2(site, model, seen, why, rests)
     return Advice(model.name, "buy", f"Scale it {change}: phase {phase} has {free} GPUs free.", why, rests)
+
+
+def _phase_2(site: Site, model: Model, seen: Seen, why: str, rests: tuple[Rests, ...]) -> Advice:
+    """Whether phase 2 carries it as it is planned, with more replicas, or only with more GPUs."""
+    asked = seen.demand()
+    wanted = needed(Timing(replica_in(site, 2, model)), asked, site.targets) if asked else 0
+    planned = next((there.replicas for known, there in site.models_in(2) if known.name == model.name), 0)
+    room = planned + _free(site, 2) // model.gpus
+    rests = (
+        *rests,
+        Rests("Replicas needed in phase 2", f"{wanted}, of {planned} planned, {room} possible", "site.yml"),
+    )
+    if wanted == 0:
+        what = "Shorten prompts or raise targets: no number of phase 2's replicas meets them either."
+        return Advice(model.name, "mend", what, why, rests)
+    if wanted <= planned:
+        what = f"Move to phase 2: its {planned} replicas carry this, phase 1 has no GPUs for more."
+    elif wanted <= room:
+        what = f"Move to phase 2 with {wanted} replicas instead of {planned}: it has the GPUs, phase 1 has not."
+    else:
+        more = (wanted - room) * model.gpus
+        what = f"Move to phase 2, and give it {more} more GPUs: it holds {room} of {wanted} replicas."
+    return Advice(model.name, "phase 2", what, why, rests)
 
 
 def _free(site: Site, phase: Phase) -> int:
@@ -108,93 +137,3 @@ def _cache(model: Model, seen: Seen) -> Advice:
     )
     why = "It finds fewer prompt tokens in its cache than it used to, so the same calls cost more."
     return Advice(model.name, "mend", what, why, seen.rests("hit_rate", "hit_rate_usual", "kv_usage", "preemptions"))
-
-
-def _apart(site: Site, phase: Phase, model: Model, serving: Serving, seen: Seen, *, asked: bool) -> list[Advice]:
-    """Prefill and decode apart: four conditions, each of which can say no. Silent where nothing asks for it."""
-    values = seen.series.values("model:ttft_p95", seen.model)
-    line = trend(values)
-    rises = line is not None and line.rises
-    if not asked and not rises:
-        return []
-    rests = (
-        *seen.rests("ttft_p95", "ttft_usual", "gpu_utilisation", "kv_usage", "calls", "prompt_mean", "output_mean"),
-        Rests("Trend of the first token", _spell(line, seen.series.step_s), "slope with its 95 % interval"),
-    )
-    no = _reason_against(seen, rises=rises)
-    load = seen.demand()
-    if no is None and load is None:
-        no = "its load was not seen"
-    if no is not None or load is None:
-        return [_not_apart(model, f"The first token comes later, but {no}.", rests)]
-    speed = _speed(site)
-    replica = replica_in(site, max(site.phases), model)
-    replicas = _later(site, model, serving)
-    found = apart(Timing(replica), load.on(replica, replicas), replicas, speed)
-    rests = (*rests, *_reckoned(found))
-    if not found.pays:
-        return [_not_apart(model, f"On {speed:g} Gbit/s it would not pay: {found.why}.", rests)]
-    return [_yes(site, phase, model, found, rests)]
-
-
-def _reason_against(seen: Seen, *, rises: bool) -> str | None:
-    kv, gpu = seen.figure("kv_usage"), seen.figure("gpu_utilisation")
-    if not rises:
-        return "its rise is not more than chance"
-    if kv is None or kv >= KV_FULL:
-        return (
-            "decoding is limited by the KV cache, which dividing does not enlarge"
-            if kv
-            else "the KV cache was not seen"
-        )
-    if gpu is None:
-        return "the use of its GPUs was not seen"
-    return f"its GPUs are full ({gpu:.0%}): it wants replicas" if gpu > GPU_BUSY else None
-
-
-def _not_apart(model: Model, why: str, rests: tuple[Rests, ...]) -> Advice:
-    return Advice(model.name, "do not disaggregate", "Keep prefill and decode together.", why, rests)
-
-
-def _yes(site: Site, phase: Phase, model: Model, found: Apart, rests: tuple[Rests, ...]) -> Advice:
-    split = f"{found.prefill} prefill and {found.decode} decode replicas"
-    first = "" if phase == 2 else "Move to phase 2 first, where it is possible; then d" if 2 in site.phases else ""
-    if phase == 1 and not first:
-        why = f"It would pay ({found.why}), and only phase 2 can do it, which this site does not have."
-        return _not_apart(model, why, rests)
-    gain = f"further tokens {found.together_tpot_ms:.1f} to {found.tpot_ms:.1f} ms"
-    cost = (
-        f"first token {found.together_ttft_ms:.0f} to {found.ttft_ms:.0f} ms, {found.transfer_ms:.0f} ms of it transfer"
-    )
-    what = f"{first or 'D'}ivide it into {split}: {gain}; cost: {cost}, and no more GPUs."
-    why = f"The first token comes later beyond chance, the cache is not full, GPUs are not full, and {found.why}."
-    return Advice(model.name, "disaggregate", what, why, rests)
-
-
-def _reckoned(found: Apart) -> tuple[Rests, ...]:
-    origin = "rackwright.capacity"
-    return (
-        Rests("Further tokens together and apart", f"{found.together_tpot_ms:.1f}, {found.tpot_ms:.1f} ms", origin),
-        Rests("First token together and apart", f"{found.together_ttft_ms:.0f}, {found.ttft_ms:.0f} ms", origin),
-        Rests("Transfer of a prompt's cache", f"{found.transfer_ms:.0f} ms on {found.network_gbps:g} Gbit/s", origin),
-    )
-
-
-def _later(site: Site, model: Model, serving: Serving) -> int:
-    """Replicas in the site's last phase, where alone they can be divided."""
-    last = {known.name: there.replicas for known, there in site.models_in(max(site.phases))}
-    return last.get(model.name) or serving.replicas
-
-
-def _speed(site: Site) -> float:
-    """The fastest port between inference servers, over which caches would move."""
-    hosts = site.hosts_in(max(site.phases), "inference")
-    return float(max((nic.speed_gbps for host in hosts for nic in host.nics), default=25))
-
-
-def _spell(line: object, step_s: float) -> str:
-    slope, margin = getattr(line, "slope", None), getattr(line, "margin", 0.0)
-    if slope is None:
-        return "too few values"
-    hourly = 3600 / step_s * 1e3
-    return f"{slope * hourly:+.0f} ± {margin * hourly:.0f} ms an hour"

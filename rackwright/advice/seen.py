@@ -61,4 +61,5 @@ def spell(value: float, unit: Unit) -> str:
         return f"{value * 1e3:.0f} ms"
     if unit in ("B", "B/s"):
         return f"{value / 1e9:.3g} G{unit}"
-    return f"{value:.3g}" if unit == "1" else f"{value:.3g} {unit}"
+    figure = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return figure + {"1": "", "1/s": " a second", "tokens": " tokens", "tokens/s": " tokens a second"}[unit]

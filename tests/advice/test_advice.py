@@ -41,7 +41,14 @@ def test_more_than_phase_1_carries_means_phase_2(lab):
     """All eight GPUs of phase 1 are given away."""
     (said,) = of(advise(lab, 1, recorded(queue=200, calls=20.0, hit_rate=0.1, hit_rate_usual=0.1)))
     assert said.verdict == "phase 2"
+    assert "more GPUs" in said.what
     assert {rests.name for rests in said.rests_on} >= {"Calls that wait", "Replicas needed", "GPUs free in this phase"}
+
+
+def test_what_phase_2_carries_as_planned_is_said(lab):
+    (said,) = of(advise(lab, 1, recorded(queue=200, calls=6.0)))
+    assert said.verdict == "phase 2"
+    assert "its 4 replicas carry this" in said.what
 
 
 def test_more_than_phase_2_has_free_is_bought_or_scaled(lab):
@@ -96,6 +103,13 @@ def test_stores_and_volumes_are_advised_too(lab):
     said = advise(lab, 1, Series(start=0, step_s=15, figures=figures))
     assert {each.subject for each in said if each.verdict == "mend"} == {"qdrant-0", "postgres postgres-1"}
     assert "200 ms" in advice_text(of(said, "qdrant-0"))
+
+
+def test_a_trigger_from_which_nothing_follows_is_told(lab):
+    slow = recorded(ttft_p95=ramp(0.3, 0.9), calls=0.05)
+    fine = of(advise(lab, 1, slow))[0]
+    assert fine.verdict == "fine"
+    assert "holds, and nothing follows" in fine.why
 
 
 def test_each_advice_names_what_it_rests_on(lab):
