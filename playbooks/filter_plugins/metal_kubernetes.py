@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import yaml
 from ansible.errors import AnsibleFilterError
 
 from rackwright.errors import Refusal
@@ -32,21 +31,21 @@ class FilterModule:
             "containerd_plan": containerd_plan,
             "kubernetes_plan": kubernetes_plan_of,
             "kubernetes_state": _refusing(kubernetes_state.found_state),
-            "kubernetes_step": lambda name, **found: _refusing(kubernetes_state.step)(name, **found)._asdict(),
+            "kubernetes_step": lambda name, **found: _refusing(kubernetes_state.step)(name, **_plain(found))._asdict(),
             "kubernetes_mark": kubernetes_state.mark,
             "kubernetes_joining": kubernetes_joining,
             "kubernetes_encryption": lambda key: kubernetes_plan.written([kubeadm.encryption(key)]),
-            "kubernetes_missing": kubernetes_packages.missing,
+            "kubernetes_missing": lambda wished, said: kubernetes_packages.missing(_plain(wished), said),
             "kubernetes_installed": kubernetes_packages.installed,
-            "kubernetes_moves": _refusing(kubernetes_packages.moves),
-            "kubernetes_crowded": core_dns.is_crowded,
+            "kubernetes_moves": lambda wished, said: _refusing(kubernetes_packages.moves)(_plain(wished), said),
+            "kubernetes_crowded": lambda pods, nodes: core_dns.is_crowded(_plain(pods), _plain(nodes)),
             "kubernetes_days_left": kubernetes_days_left,
         }
 
 
 def containerd_plan(host: Any, site: Any, catalog: Any) -> dict[str, Any]:
     """The arguments of the role containerd."""
-    system, pinned = _system(Host.model_validate(host), site), Catalog.model_validate(catalog)
+    system, pinned = _system(_host(host), site), Catalog.model_validate(_plain(catalog))
     return {
         "version": pinned.packages["containerd"],
         "package_format": system.package_format,
@@ -59,16 +58,16 @@ def kubernetes_plan_of(
     host: Any, site: Any, catalog: Any, controls: Sequence[Any], minutes: int, images: str = ""
 ) -> dict[str, Any]:
     """The arguments of the role kubernetes; `controls` are the blocks of the control hosts, the first one founds."""
-    block = Host.model_validate(host)
+    block = _host(host)
     if not site["clusters"]["phase2"]:
         raise AnsibleFilterError(f"{site['name']} has no phase 2; describe clusters.phase2 in its site file.")
     return kubernetes_plan.plan(
         block,
         _system(block, site),
-        Cluster.model_validate(site["clusters"]["phase2"]),
-        Networks.model_validate(site["networks"]),
-        [Host.model_validate(each) for each in controls],
-        Catalog.model_validate(catalog),
+        Cluster.model_validate(_plain(site["clusters"]["phase2"])),
+        Networks.model_validate(_plain(site["networks"])),
+        [_host(each) for each in controls],
+        Catalog.model_validate(_plain(catalog)),
         site=str(site["name"]),
         minutes=int(minutes),
         images=images or None,
@@ -82,13 +81,20 @@ def kubernetes_joining(document: Any, command: str, keys: str = "") -> str:
     if not token or not ca_hash or ("controlPlane" in document and not certificate_key):
         raise AnsibleFilterError("kubeadm printed no token, hash or key that is understood; see kubeadm token create.")
     key = certificate_key[0] if certificate_key else None
-    opened = kubeadm.opened(document, token=token[1], ca_hash=ca_hash[1], certificate_key=key)
-    return kubernetes_plan.written([yaml.safe_load(yaml.safe_dump(opened))])
+    opened = kubeadm.opened(_plain(document), token=token[1], ca_hash=ca_hash[1], certificate_key=key)
+    return kubernetes_plan.written([opened])
 
 
 def kubernetes_days_left(said: Any) -> int:
     """Days until the first certificate ends, out of `kubeadm certs check-expiration --output json`."""
     return int(min(each["residualTime"] for each in said["certificates"] if not each.get("missing")) // DAY)
+
+
+def _plain(value: Any) -> Any:
+    """A play's value as plain data: its lists and dictionaries give out what they hold only when asked for it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,5 +109,9 @@ def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _host(block: Any) -> Host:
+    return Host.model_validate(_plain(block))
+
+
 def _system(host: Host, site: Any) -> OperatingSystem:
-    return host.operating_system or OperatingSystem.model_validate(site["operating_system"])
+    return host.operating_system or OperatingSystem.model_validate(_plain(site["operating_system"]))
