@@ -49,7 +49,7 @@ def token_is_the_vaults(machine: Machine, phase: Phase, secrets: Mapping[str, st
         yield forbids(
             "has a k3s token that is not the vault's k3s_token",
             "If this cluster is the site's, put its token (/var/lib/rancher/k3s/server/token, what follows the last "
-            "colon) into the vault; if not, uninstall it with k3s-uninstall.sh",
+            "colon) into the vault; if not, take it off with playbooks/reset.yml (or k3s-uninstall.sh, where that is)",
         )
 
 
@@ -83,7 +83,7 @@ def no_old_cluster_is_left(machine: Machine, host: Host, site: Site, phase: Phas
         if runs and 1 in host.phases:
             yield warns(f"{what}, and serves phase 1 of the site", "Move its load to phase 2 before this host joins")
         else:
-            yield forbids(what, "See whether it is needed, then: k3s-uninstall.sh or k3s-agent-uninstall.sh")
+            yield forbids(what, "See whether it is needed, then: playbooks/reset.yml (or k3s-uninstall.sh)")
 
 
 def cluster_is_of_a_near_version(machine: Machine, catalog: Catalog) -> Iterator[Fault]:
