@@ -290,6 +290,14 @@ ROWS = {
         ("no link at node1",),
         "cable",
     ),
+    "a port that an installer left off": Case(
+        "gpu-01",
+        "ports have their speed",
+        C,
+        put("network", "ports", "node1", to={"path": "pci-0000:41:00.1", "speed": "", "carrier": ""}),
+        ("node1", "switched off"),
+        "provisioning",
+    ),
     "a slow link": Case(
         "gpu-01",
         "ports have their speed",

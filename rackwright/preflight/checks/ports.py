@@ -37,7 +37,12 @@ def ports_have_their_speed(machine: Machine, host: Host) -> Iterator[Fault]:
         if name is None:
             continue
         found = speed_gbps(machine.network.ports[name].speed)
-        if found is None or machine.network.ports[name].carrier == "0":
+        if found is None and not machine.network.ports[name].carrier:  # the kernel tells it of ports that are on
+            yield changes(
+                f"has {nic.name} ({name}) switched off, which hides whether it has a link",
+                "Switch it on (ip link set up) and ask again; provisioning does, and verify looks at its speed",
+            )
+        elif found is None or machine.network.ports[name].carrier == "0":
             yield forbids(
                 f"has no link at {nic.name} ({name}), and the site says {nic.speed_gbps} Gb/s",
                 "Look at the cable, the transceiver and the switch's port (administratively up? same FEC?)",
