@@ -182,3 +182,10 @@ def test_progress_is_on_stderr_whatever_the_form(capsys):
     output.json = True
     output.progress("one")
     assert capsys.readouterr().out == ""
+
+
+def test_the_image_of_guests_is_made_on_its_own(run, monkeypatch, tmp_path):
+    from rackwright.guests import image  # noqa: PLC0415 - replaced below
+
+    monkeypatch.setattr(image, "ensure", lambda _: image.Image(tmp_path))
+    assert run("tools", "--image") == (0, f"The guests' image is in {tmp_path}.\n", "")
