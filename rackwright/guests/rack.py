@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from rackwright.errors import Refusal
 from rackwright.guests import image, machine, needs
-from rackwright.guests.ansible import Ansible, Ran
+from rackwright.guests.ansible import Ansible, Ran, close_connections
 from rackwright.guests.cabling import cabling
 from rackwright.guests.guest import Ground, Guest
 from rackwright.guests.hardware import Size
@@ -77,6 +77,7 @@ class Rack:
     def end(name: str) -> None:
         """End one that was kept."""
         with interruption.postponed():
+            close_connections(parent_folder() / name)
             leftovers.clear(parent_folder() / name)
 
     def __enter__(self) -> Self:
@@ -163,6 +164,7 @@ class Rack:
             leftovers.keep(self.folder)
             return
         with interruption.postponed():
+            close_connections(self.folder)
             leftovers.clear(self.folder)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rackwright.guests.ansible import close_connections
 from rackwright.guests.switch import MAC
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +87,9 @@ def test_ansible_reaches_it_with_the_sites_own_inventory(machines, tmp_path):
     assert first.changed == {"agents-01": ["Say it"]}
     assert (first.stats["agents-01"]["changed"], second.stats["agents-01"]["changed"]) == (1, 0)
     assert machines["agents-01"].says("cat /etc/said") == "agents-01 of lab"
+    (socket,) = (machines.folder / "cp").iterdir()
+    close_connections(machines.folder)  # as at the end of the rack
+    assert not socket.exists()
 
 
 @pytest.fixture(scope="module")
