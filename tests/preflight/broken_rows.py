@@ -127,6 +127,17 @@ ROWS = {
     "a wrong clock": Case(
         "gpu-01", "clock is right", F, put("clock", "servers", "10.30.0.2", "offset_s", to=-93.2), ("93.2 s behind",)
     ),
+    "a wrong clock that nobody keeps yet": Case(
+        "gpu-01",
+        "clock is right",
+        C,
+        both(
+            put("clock", "servers", "10.30.0.2", "offset_s", to=-93.2),
+            swap("clock", "chrony", "out", old="Normal", new="Not synchronised"),
+        ),
+        ("93.2 s behind",),
+        "provisioning",
+    ),
     "a clock that nobody keeps": Case(
         "gpu-01",
         "clock is kept",

@@ -31,6 +31,7 @@ def test_a_broken_machine_gets_the_finding_that_is_wanted(name):
 # What follows from one fault, and is as true as the fault itself.
 FOLLOWS = {
     "1 fabric manager of another version than the driver": {"holds are the sites"},
+    "a wrong clock that nobody keeps yet": {"clock is kept"},
     "an old kernel": {"headers are offered"},
     "Blackwell with the proprietary module": {"driver is the catalogs"},
     "a volume group of another's": {"drives are unused"},
