@@ -125,7 +125,7 @@ def _ports(site: str, host: Host, sockets: Mapping[str, int], free: Iterator[pla
 def _drives(host: Host, folder: Path, system: Path, free: Iterator[places.Place]) -> Iterator[str]:
     found = drives(host)
     if not any(drive.holds_system for drive in found):
-        yield from ("-drive", f"file={_quoted(system)},if=none,id=system,cache=unsafe,discard=unmap")
+        yield from ("-drive", f"file={_quoted(system)},if=none,id=system,cache=unsafe,discard=unmap,werror=report")
         yield from ("-device", f"virtio-blk-pci,drive=system,{next(free)}")
     for number, (drive, place) in enumerate(zip(found, places.shared(free, len(found)), strict=True)):
         file = system if drive.holds_system else folder / drive.file

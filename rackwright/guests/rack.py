@@ -25,9 +25,12 @@ from rackwright.guests.site_copy import as_booted, lay_out
 from rackwright.sandbox import disk, interruption, leftovers
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.tools import cache_folder
+from rackwright.sandbox.tools.cache import need_room
 from rackwright.site.hosts import Host
 from rackwright.site.reading.nearest import nearest
 from rackwright.site.site import Site
+
+GIGABYTES = 1.5  # what playbooks write to the drives of one
 
 
 def parent_folder() -> Path:
@@ -84,6 +87,7 @@ class Rack:
         needs.demand_to_boot()
         machine.demand_memory(self.hosts, self.size, machine.free_mib())
         made = image.ensure(self._progress)
+        need_room([parent_folder()], GIGABYTES * len(self.hosts), f"Booting {len(self.hosts)} guests")
         with ExitStack() as entering, disk.written(self.folder):
             entering.enter_context(interruption.heeded())
             for name in leftovers.sweep(parent_folder()):

@@ -17,6 +17,7 @@ from rackwright.guests.stand_ins.lay import lay
 from rackwright.sandbox import interruption
 from rackwright.sandbox.endings import ended_well
 from rackwright.sandbox.locks import Progress, silence
+from rackwright.sandbox.settling import demand_room
 from rackwright.site.hosts import Phase
 from rackwright.site.reading.nearest import nearest
 from rackwright.site.site import Site
@@ -72,11 +73,16 @@ def _play(rack: Rack, report: Report, progress: Progress) -> None:
             variables = {"phase": report.phase, **laid.variables}
             with _step(report, "first run", progress):
                 report.first = rack.ansible(report.playbook, variables=variables)
+            if not report.first.succeeded:
+                demand_room(rack.folder)
             if report.first.succeeded:
                 with _step(report, "second run", progress):
                     report.second = rack.ansible(report.playbook, variables=variables)
         except (KeyboardInterrupt, SystemExit):
             rack.keep = False  # whoever stops it wants none of it
+            raise
+        except Refusal:
+            demand_room(rack.folder)
             raise
         if rack.keep:
             report.kept = {"name": rack.name, "ways_in": rack.ways_in()}

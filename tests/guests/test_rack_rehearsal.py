@@ -24,7 +24,7 @@ class FakeRack(nullcontext):
         site = Site.load(folder)
         self.name, self.keep, self.size = "metal-abcdef", keep, size
         self.hosts = [host for host in site.hosts if host.name in names]
-        self.runs, self.left, self.progress = [], False, progress
+        self.runs, self.left, self.progress, self.folder = [], False, progress, folder
         FakeRack.last = self
 
     def __exit__(self, *error):

@@ -37,7 +37,7 @@ def script(name: str, **words: str) -> File:
     """A program of the stand-ins', with words put in."""
     text = (FILES / name).read_text()
     for word, value in words.items():
-        text = text.replace(word, value)
+        text = text.replace(f"@{word}@", value)
     return File(text, 0o755)
 
 

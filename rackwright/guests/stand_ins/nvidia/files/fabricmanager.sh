@@ -1,7 +1,7 @@
 #!/bin/sh
-# Stand-in by Rackwright for the fabric manager VERSION: refuses a driver of another version, as the real one does.
+# Stand-in by Rackwright for the fabric manager @VERSION@: refuses a driver of another version, as the real one does.
 set -e
-version=VERSION
+version=@VERSION@
 modprobe nvidia
 loaded=$(cat /run/nvidia-stand-in/loaded)
 if [ "$loaded" != "$version" ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Stand-in by Rackwright for nvidia-ctk VERSION: writes what the real one writes, for GPUs that are not there."""
+"""Stand-in by Rackwright for nvidia-ctk @VERSION@: writes what the real one writes, for GPUs that are not there."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-VERSION = "VERSION"
+VERSION = "@VERSION@"
 CONFIG = "/etc/nvidia-container-runtime/config.toml"
 MACHINE = Path("/etc/nvidia-stand-in/machine.json")
 DEFAULTS = """#accept-nvidia-visible-devices-as-volume-mounts = false
