@@ -17,7 +17,7 @@ def node(
     site: Site, name: str, act: Act, phase: Phase | None = None, *, dead: bool = False, drives: Sequence[str] = ()
 ) -> Plan:
     """The plan for one node; `dead` says that its machine is gone or new. Refusal where it cannot leave."""
-    number = phase_of(site, phase)
+    number = phase_of(site, phase, [name])
     (host,) = hosts_of(site, number, [name])
     if act != "add":
         _refuse_the_last(site, number, host)

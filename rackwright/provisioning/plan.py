@@ -100,9 +100,10 @@ def names(hosts: Sequence[Host]) -> tuple[str, ...]:
     return tuple(host.name for host in hosts)
 
 
-def phase_of(site: Site, phase: Phase | None) -> Phase:
-    """The phase that is meant: the one that was named, else the site's first; Refusal where it has it not."""
-    found = phase or site.phases[0]
+def phase_of(site: Site, phase: Phase | None, wanted: Sequence[str] | None = None) -> Phase:
+    """The phase that was named, else the first in which all that are wanted serve; Refusal where the site has none."""
+    bearing = [each for each in site.phases if set(wanted or ()) <= set(names(site.hosts_in(each)))]
+    found = phase or (bearing or site.phases)[0]
     if found not in site.phases:
         raise Refusal(f"The site {site.name} has no phase {found}.", f"Its phases: {', '.join(map(str, site.phases))}.")
     return found

@@ -11,7 +11,7 @@ AGAIN = "what a host has already is left as it is: on a finished machine nothing
 
 def provision(site: Site, phase: Phase | None = None, limit: Sequence[str] | None = None) -> Plan:
     """The plan for all hosts of a phase, or for those named; Refusal where the site has no such phase or host."""
-    number = phase_of(site, phase)
+    number = phase_of(site, phase, limit)
     hosts = hosts_of(site, number, limit)
     warnings = [AGAIN]
     if limit is not None and len(hosts) < len(hosts_of(site, number)):

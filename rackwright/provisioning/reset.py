@@ -10,7 +10,7 @@ from rackwright.site.site import Site
 
 def reset(site: Site, wanted: Sequence[str], phase: Phase | None = None, drives: Sequence[str] = ()) -> Plan:
     """The plan for the hosts named; Refusal where one is not of the phase, or a drive is none of theirs."""
-    number = phase_of(site, phase)
+    number = phase_of(site, phase, wanted)
     hosts = hosts_of(site, number, wanted)
     known = {disk.path.rpartition("_")[2]: host.name for host in hosts for disk in host.disks}
     for serial in drives:

@@ -42,6 +42,12 @@ def test_the_first_phase_is_meant_where_none_is_named(lab):
     assert provision(lab).variables == {"phase": 1, "preflight_phase": 1}
 
 
+def test_a_host_that_serves_in_one_phase_alone_means_that_one(lab):
+    assert node(lab, "gpu-02", "add").phase == 2
+    assert reset(lab, ["gpu-01", "gpu-03"]).phase == 2
+    assert provision(lab, None, ["gpu-01"]).phase == 1
+
+
 def test_control_hosts_come_one_at_a_time_before_the_others(lab):
     plan = provision(lab, 2)
     control = next(step for step in plan.steps if step.title == "Control plane")
