@@ -27,7 +27,7 @@ def advise(site: Site, phase: Phase, series: Series, baseline: Baseline | None =
     for model, serving in site.models_in(phase):
         if serving.replicas:
             of_it = [each for each in fired if each.trigger.level == "model" and each.subject == model.name]
-            said += of_model(site, phase, model, serving, Seen(model.name, series), of_it)
+            said += of_model(site, phase, model, serving, Seen(model.name, series, model.context_length), of_it)
     said += [_of_store(each, series) for each in fired if each.trigger.level in STORES and each.lasts]
     return said
 

@@ -17,6 +17,7 @@ class Seen:
 
     model: str
     series: Series
+    longest: int  # context that is served: no call can have more
 
     def figure(self, name: str) -> float | None:
         """One figure of the model."""
@@ -30,9 +31,10 @@ class Seen:
     def demand(self) -> Demand | None:
         """The load as it is asked for; nothing where calls or their tokens were not seen."""
         calls, prompt, output = self.figure("calls"), self.figure("prompt_mean"), self.figure("output_mean")
-        if not calls or not prompt or not output:
+        if calls is None or prompt is None or output is None or calls <= 0 or prompt <= 0 or output <= 0:
             return None
-        new = prompt * (1 - (self.figure("hit_rate") or 0.0))
+        prompt, output = (min(max(tokens, 1.0), float(self.longest)) for tokens in (prompt, output))
+        new = prompt * (1 - min(max(self.figure("hit_rate") or 0.0, 0.0), 1.0))
         return Demand(
             users_calls=calls,
             agents_calls=0.0,

@@ -1,7 +1,6 @@
 """Recorded figures: what `advise` judges, from Prometheus or from a file."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from rackwright.errors import Refusal
 from rackwright.observe.figures import FIGURES
 
 Value = float | None
+LARGEST = 1e30  # beyond, squares overflow; a NaN is not below it either
 
 
 class Series(BaseModel):
@@ -33,9 +33,9 @@ class Series(BaseModel):
         return self.figures.get(figure, {})
 
     def values(self, figure: str, subject: str) -> Sequence[Value]:
-        """A subject's values; empty where none were seen. What is no number is none."""
+        """A subject's values; empty where none were seen. What is no number, or larger than any site's, is none."""
         found = self.figures.get(figure, {}).get(subject, ())
-        return tuple(value if value is not None and math.isfinite(value) else None for value in found)
+        return tuple(value if value is not None and abs(value) < LARGEST else None for value in found)
 
     def last(self, figure: str, subject: str, window_s: float = 300) -> Value:
         """The mean of the newest values; nothing where none of them was seen."""
