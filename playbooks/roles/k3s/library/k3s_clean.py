@@ -16,7 +16,7 @@ options:
   mounts: {description: Beginnings of paths to unmount., type: list, elements: path, required: true}
   links: {description: Network links to remove., type: list, elements: str, required: true}
   chains: {description: What names of iptables' chains begin with., type: list, elements: str, required: true}
-  paths: {description: Files and folders to remove., type: list, elements: path, required: true}
+  paths: {description: Patterns of files and folders to remove., type: list, elements: path, required: true}
 """
 
 EXAMPLES = """
@@ -28,6 +28,7 @@ RETURN = """
 done: {description: What was done, or would be., type: list, returned: always}
 """
 
+import glob  # noqa: E402 - Ansible wants the documentation first
 import os  # noqa: E402 - Ansible wants the documentation first
 import shutil  # noqa: E402 - Ansible wants the documentation first
 import subprocess  # noqa: E402 - Ansible wants the documentation first
@@ -77,9 +78,8 @@ def _steps(wished: dict[str, Any]) -> Iterator[Step]:
     for program in ("iptables", "ip6tables"):
         if shutil.which(program) and _without(_rules(program), wished["chains"]) != _rules(program):
             yield f"remove rules of {program}", lambda program=program: _restore(program, wished["chains"])
-    for path in wished["paths"]:
-        if Path(path).exists() or Path(path).is_symlink():
-            yield f"remove {path}", lambda path=path: _remove(Path(path))
+    for path in (each for pattern in wished["paths"] for each in sorted(glob.glob(pattern))):  # noqa: PTH207
+        yield f"remove {path}", lambda path=path: _remove(Path(path))
 
 
 def _is_populated(group: Path) -> bool:
