@@ -61,6 +61,8 @@ def _missing(disks: Sequence[Disk], facts: DriveFacts) -> Iterator[Fault]:
 def _other_than_said(disks: Sequence[Disk], facts: DriveFacts) -> Iterator[Fault]:
     """Size and serial number decide whether this is the drive that is meant."""
     for disk, drive in _found(disks, facts):
+        if disk.purpose == "system" and drive.users:
+            continue  # it is left alone
         gigabytes = drive.size / 1e9
         if abs(gigabytes - disk.size_gb) > disk.size_gb * SIZE_TOLERANCE:
             yield Fault(

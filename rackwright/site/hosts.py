@@ -122,7 +122,12 @@ class Disk(Settings):
 
     path: DiskPath = Field(description="Its stable name below /dev/disk/by-id.")
     size_gb: int = Field(ge=1, le=1_000_000, description="Its size in GB as sold; preflight compares.")
-    purpose: Purpose = Field(description="What it holds; drives of one purpose become one volume group.")
+    purpose: Purpose = Field(
+        description=(
+            "What it holds; drives of one purpose become one volume group. `system`: the system's own, which is left "
+            "alone, or empty ones, which hold a node's state (several as a mirror)."
+        )
+    )
     wipe: str | None = Field(
         default=None,
         description="The drive's serial number, written here by hand, allows a drive with data on it to be wiped.",

@@ -213,6 +213,9 @@ class TestState:
     def test_the_drive_of_the_system_is_left_alone(self):
         assert acts(planned(system("A"), facts(data(0, "A", mounts=["/"])))) == []
 
+    def test_the_size_of_the_drive_of_the_system_is_nobodys_concern(self):
+        assert acts(planned(system("A"), facts(data(0, "A", mounts=["/"], size=20 * GIGABYTE)))) == []
+
     def test_one_blank_drive_gets_a_file_system(self):
         assert acts(planned(system("A"), facts(drive(0, "A")))) == ["make_file_system"]
 

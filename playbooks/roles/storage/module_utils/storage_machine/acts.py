@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .commands import Failed, run
-from .facts import drive, is_unfinished, signatures
+from .facts import drives, is_unfinished, signatures
 
 NAME = "rackwright"
 
@@ -71,7 +71,7 @@ def _assemble_mirror(step: dict[str, Any]) -> None:
 
 def _join_mirror(step: dict[str, Any]) -> None:
     device = os.path.realpath(step["path"])
-    others = [each for each in signatures(device) if each["type"] != "linux_raid_member"]
+    others = [each for each in signatures([device]) if each["type"] != "linux_raid_member"]
     _refuse(others, step["path"])
     _let_nobody_use(device)
     run("mdadm", step["array"], "--add", device)
@@ -100,7 +100,7 @@ ACTS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 def _drive_of(step: dict[str, Any]) -> dict[str, Any]:
     """The drive as it is now, if it still has the serial number of the plan."""
-    found = drive(step["path"])
+    found = drives([step["path"]])[step["path"]]
     if found["serial"] != step["serial"]:
         raise Failed(f"{step['path']} has serial number {found['serial']} now, and {step['serial']} is meant")
     return found
@@ -109,7 +109,7 @@ def _drive_of(step: dict[str, Any]) -> dict[str, Any]:
 def _refuse_but_unfinished(device: str) -> None:
     """Refuse a device with anything on it, but for a file system of ours that mkfs did not come to the end of."""
     if not is_unfinished(device):
-        _refuse(signatures(device), device)
+        _refuse(signatures([device]), device)
     _let_nobody_use(device)
 
 

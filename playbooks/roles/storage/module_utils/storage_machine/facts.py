@@ -18,7 +18,7 @@ def facts(paths: list[str], folders: list[str]) -> dict[str, Any]:
     run("udevadm", "settle")
     volumes, lacking = _volumes()
     return {
-        "drives": {path: drive(path) for path in paths if os.path.exists(path)},  # noqa: PTH110 - texts
+        "drives": drives([path for path in paths if os.path.exists(path)]),  # noqa: PTH110 - texts
         "volumes": volumes,
         "lacking": lacking,
         "arrays": [_array(folder) for folder in sorted(Path("/sys/block").glob("md*"))],
@@ -27,26 +27,38 @@ def facts(paths: list[str], folders: list[str]) -> dict[str, Any]:
     }
 
 
-def drive(path: str) -> dict[str, Any]:
-    """One drive: which it is, what wipefs finds on it and on its partitions, and what the kernel shows on top."""
-    device = os.path.realpath(path)
-    tree = table("lsblk", "-J", "-b", "-o", COLUMNS, device)["blockdevices"][0]
-    blocks = list({block["path"]: block for block in _flat(tree)}.values())
-    own = [block["path"] for block in blocks if block["type"] in ("disk", "part")]
+def drives(paths: list[str]) -> dict[str, dict[str, Any]]:
+    """Drives by name: which each is, what wipefs finds on it and its partitions, and what the kernel shows on top."""
+    devices = {path: os.path.realpath(path) for path in paths}
+    if not devices:
+        return {}
+    listed = table("lsblk", "-J", "-b", "-o", COLUMNS, *devices.values())["blockdevices"]
+    trees = {tree["path"]: tree for tree in listed}
+    blocks = {device: list({each["path"]: each for each in _flat(tree)}.values()) for device, tree in trees.items()}
+    own = {device: [each["path"] for each in blocks[device] if each["type"] in ("disk", "part")] for device in trees}
+    found = signatures([each for devices_of in own.values() for each in devices_of])
     return {
-        "device": device,
-        "size": int(tree["size"]),
-        "serial": (tree["serial"] or "").strip(),
-        "signatures": [signature for each in own for signature in signatures(each)],
-        "blocks": blocks,
+        path: {
+            "device": device,
+            "size": int(trees[device]["size"]),
+            "serial": (trees[device]["serial"] or "").strip(),
+            "signatures": [each for each in found if each["device"] in own[device]],
+            "blocks": blocks[device],
+        }
+        for path, device in devices.items()
     }
 
 
-def signatures(device: str) -> list[dict[str, str]]:
-    """What wipefs finds on one device."""
-    found = table("wipefs", "--no-act", "--json", device).get("signatures", [])
+def signatures(devices: list[str]) -> list[dict[str, str]]:
+    """What wipefs finds on devices, but not on their partitions."""
+    found = table("wipefs", "--no-act", "--json", *devices).get("signatures", [])
     return [
-        {"device": device, "type": each["type"], "uuid": each.get("uuid") or "", "label": each.get("label") or ""}
+        {
+            "device": f"/dev/{each['device'].split('/')[-1]}",
+            "type": each["type"],
+            "uuid": each.get("uuid") or "",
+            "label": each.get("label") or "",
+        }
         for each in found
     ]
 
