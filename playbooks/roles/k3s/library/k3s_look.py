@@ -49,6 +49,7 @@ VERSION = re.compile(r"\bv1\.\S+")
 STARTED = re.compile(r"^ExecMainStartTimestamp=@(\d+)", re.MULTILINE)
 ACTIVE = re.compile(r"^ActiveState=(?:active|activating|reloading)$", re.MULTILINE)
 LOADED = re.compile(r"^LoadState=loaded$", re.MULTILINE)
+SECONDS = 300
 SHOWN = ("LoadState", "ActiveState", "ExecMainStartTimestamp")
 
 TEXT = {"type": "str", "required": True}
@@ -71,7 +72,11 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    module.exit_json(changed=False, **_look(module.params))
+    try:
+        found = _look(module.params)
+    except subprocess.TimeoutExpired as error:
+        module.fail_json(msg=f"{error.cmd[0]} gave no answer in {SECONDS} s; see what the machine is busy with.")
+    module.exit_json(changed=False, **found)
 
 
 def _look(wished: dict[str, Any]) -> dict[str, Any]:
@@ -91,10 +96,13 @@ def _look(wished: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(command: list[str]) -> str:
-    """What a command prints; nothing where it cannot be run: what a power cut left empty is no program."""
+    """What a command prints; nothing where it cannot be run: what a power cut left empty is no program.
+
+    One that gives no answer in time ends the module: silence is not taken for a version.
+    """
     try:
-        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS, check=False)
+    except OSError:
         return ""
     return ended.stdout.decode("utf-8", "replace")
 
