@@ -62,6 +62,7 @@ class Rack:
         self.guests: dict[str, Guest] = {}
         self._progress = progress
         self._leaving = ExitStack()
+        self._is_up = False  # one that was stopped while it came up is not kept
         cabled = cabling(self.site, self.hosts)
         self.taps = {tap.network: tap for tap in cabled.taps}
         self.namespace = Namespace(self.folder, cabled, stays=keep)
@@ -95,6 +96,7 @@ class Rack:
             entering.callback(os.close, leftovers.take(self.folder))
             entering.callback(self._leave)
             self._boot(made)
+            self._is_up = True
             self._leaving = entering.pop_all()
         return self
 
@@ -164,7 +166,7 @@ class Rack:
         return any(line.split()[1].endswith(f":{port:04X}") for line in sockets.splitlines()[1:])
 
     def _leave(self) -> None:
-        if self.keep and self.guests and all(guest.is_on for guest in self.guests.values()):
+        if self.keep and self._is_up:
             leftovers.keep(self.folder)
             return
         with interruption.postponed():

@@ -78,11 +78,10 @@ def _play(rack: Rack, report: Report, progress: Progress) -> None:
             if report.first.succeeded:
                 with _step(report, "second run", progress):
                     report.second = rack.ansible(report.playbook, variables=variables)
-        except (KeyboardInterrupt, SystemExit):
-            rack.keep = False  # whoever stops it wants none of it
-            raise
-        except Refusal:
-            demand_room(rack.folder)
+        except BaseException as error:
+            rack.keep = False  # it is the report that tells of what is kept
+            if isinstance(error, Refusal):
+                demand_room(rack.folder)
             raise
         if rack.keep:
             report.kept = {"name": rack.name, "ways_in": rack.ways_in()}

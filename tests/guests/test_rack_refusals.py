@@ -1,5 +1,7 @@
 """What a machine must have to boot guests, and what is said where it has not."""
 
+import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -101,6 +103,27 @@ class TestMemory:
     def test_where_none_fits_no_name_helps(self, lab):
         with pytest.raises(Refusal, match="End other programs"):
             machine.demand_memory(lab.hosts[:1], Size(), 100)
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt(), SystemExit(143), Refusal("It did not come up.", "Look.")])
+def test_a_rack_that_is_stopped_while_it_comes_up_is_not_kept(monkeypatch, tmp_path, ending):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(needs, "demand_to_boot", lambda: None)
+    monkeypatch.setattr(machine, "demand_memory", lambda *_: None)
+    monkeypatch.setattr(image, "ensure", lambda _: image.Image(tmp_path))
+    monkeypatch.setattr("rackwright.guests.rack.need_room", lambda *_: None)
+
+    def boot(rack, _):
+        rack.guests["gpu-01"] = subprocess.Popen(["sleep", "3600"], env=rack.namespace.environment())
+        raise ending
+
+    monkeypatch.setattr(Rack, "_boot", boot)
+    rack = Rack(LAB, ["gpu-01"], keep=True)
+    with pytest.raises(type(ending)), rack:
+        pass
+    assert rack.guests["gpu-01"].wait() == -signal.SIGKILL
+    assert not rack.folder.exists()
+    assert Rack.kept() == []
 
 
 class TestAccelerator:
