@@ -41,7 +41,9 @@ class ActionModule(ActionBase):
         if report:
             Path(report).write_text(json.dumps({"text": found.text(), "data": found.as_json()}), encoding="utf-8")
         Display().display(f"\n{found.text()}\n")
-        return {"changed": False, "failed": not found.succeeded, "msg": found.summary()}
+        # A dry run of everything ends here on a machine of which nothing was made: what is wrong is shown, and is no fault.
+        fails = not found.succeeded and not self._task.check_mode
+        return {"changed": False, "failed": fails, "msg": found.summary()}
 
     def _judge(self, variables: Mapping[str, Any]) -> Proof:
         site = Site.load(self._task.args["site"])
