@@ -41,7 +41,7 @@ class ActionModule(ActionBase):
         if report:
             Path(report).write_text(json.dumps({"text": found.text(), "data": found.as_json()}), encoding="utf-8")
         Display().display(f"\n{found.text()}\n")
-        # A dry run of everything ends here on a machine of which nothing was made: what is wrong is shown, and is no fault.
+        # A dry run of everything ends here on a machine of which nothing was made: it is shown, and is no fault.
         fails = not found.succeeded and not self._task.check_mode
         return {"changed": False, "failed": fails, "msg": found.summary()}
 
