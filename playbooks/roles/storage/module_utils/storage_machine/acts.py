@@ -81,6 +81,7 @@ def _make_file_system(step: dict[str, Any]) -> None:
     device = os.path.realpath(step["device"])
     _refuse_but_unfinished(device)
     run("mkfs.xfs", "-q", "-f", "-L", NAME, device)
+    run("udevadm", "trigger", "--action=change", "--settle", device)  # its UUID is a name to mount it by
 
 
 ACTS: dict[str, Callable[[dict[str, Any]], None]] = {

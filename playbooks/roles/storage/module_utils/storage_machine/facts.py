@@ -9,7 +9,8 @@ from typing import Any
 
 from .commands import FOLDERS, run, table
 
-COLUMNS = "PATH,TYPE,SIZE,SERIAL,FSTYPE,LABEL,UUID,MOUNTPOINTS"
+COLUMNS = "NAME,PATH,TYPE,SIZE,SERIAL,MOUNTPOINTS"  # without NAME, what is on a drive would not be shown on it
+PROBED = ("disk", "part", "raid")  # volumes of pods are not looked into
 UNFINISHED = 126  # where xfs has the byte that mkfs sets first and clears last (sb_inprogress)
 
 
@@ -34,16 +35,16 @@ def drives(paths: list[str]) -> dict[str, dict[str, Any]]:
         return {}
     listed = table("lsblk", "-J", "-b", "-o", COLUMNS, *devices.values())["blockdevices"]
     trees = {tree["path"]: tree for tree in listed}
-    blocks = {device: list({each["path"]: each for each in _flat(tree)}.values()) for device, tree in trees.items()}
-    own = {device: [each["path"] for each in blocks[device] if each["type"] in ("disk", "part")] for device in trees}
-    found = signatures([each for devices_of in own.values() for each in devices_of])
+    flat = {device: list({each["path"]: each for each in _flat(tree)}.values()) for device, tree in trees.items()}
+    probed = {each["path"] for blocks in flat.values() for each in blocks if each["type"].startswith(PROBED)}
+    found = signatures(sorted(probed))
     return {
         path: {
             "device": device,
             "size": int(trees[device]["size"]),
             "serial": (trees[device]["serial"] or "").strip(),
-            "signatures": [each for each in found if each["device"] in own[device]],
-            "blocks": blocks[device],
+            "signatures": [each for each in found if each["device"] in _own(flat[device])],
+            "blocks": [_with_content(block, found) for block in flat[device]],
         }
         for path, device in devices.items()
     }
@@ -74,13 +75,26 @@ def _flat(block: dict[str, Any]) -> list[dict[str, Any]]:
     plain = {
         "path": block["path"],
         "type": block["type"],
-        "fstype": block["fstype"] or "",
-        "label": block["label"] or "",
-        "uuid": block["uuid"] or "",
         "mounts": [mount for mount in block["mountpoints"] if mount],
-        "unfinished": block["fstype"] == "xfs" and is_unfinished(block["path"]),
     }
     return [plain, *(each for child in block.get("children", []) for each in _flat(child))]
+
+
+def _own(blocks: list[dict[str, Any]]) -> set[str]:
+    return {block["path"] for block in blocks if block["type"] in ("disk", "part")}
+
+
+def _with_content(block: dict[str, Any], found: list[dict[str, str]]) -> dict[str, Any]:
+    """What is on it, as it says itself: udev's own notes come later than what mkfs has done."""
+    sign = next((each for each in found if each["device"] == block["path"]), {})
+    kind = sign.get("type", "")
+    return {
+        **block,
+        "fstype": kind,
+        "label": sign.get("label", ""),
+        "uuid": sign.get("uuid", ""),
+        "unfinished": kind == "xfs" and is_unfinished(block["path"]),
+    }
 
 
 def _volumes() -> tuple[list[dict[str, str]], list[str]]:
