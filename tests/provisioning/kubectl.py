@@ -6,7 +6,22 @@ import sys
 from pathlib import Path
 
 FILE = Path(sys.argv[1])
-WORDS = [word for word in sys.argv[2:] if not word.startswith("--")]
+FOLLOWED = ("--kubeconfig", "--namespace", "--cacert", "--cert", "--key", "--endpoints", "--write-out")
+
+
+def understood(arguments):
+    """The words without options."""
+    rest = iter(arguments)
+    words = []
+    for word in rest:
+        if word in FOLLOWED:
+            next(rest)
+        elif not word.startswith("--"):  # and so is the -- before what a pod is to run
+            words.append(word)
+    return words
+
+
+WORDS = understood(sys.argv[2:])
 
 
 def answer(state):
@@ -18,11 +33,19 @@ def answer(state):
             return json.dumps(state["nodes"][name])
         case ["get", "/readyz"]:
             return "ok"
-        case [*_, "member", "list"]:
-            return json.dumps({"members": [{"name": name, "clientURLs": [at(name)]} for name in state["members"]]})
-        case [*_, "endpoint", "health"]:
-            return json.dumps([{"endpoint": at(name), "health": name in state["well"]} for name in state["members"]])
+        case ["exec", _, "etcdctl", what, act, *number]:
+            return etcdctl(state, what, act, *number)
     return change(state["nodes"])
+
+
+def etcdctl(state, what, act, *number):
+    """Members of etcd."""
+    if act == "remove":
+        state["members"].pop(int(number[0], 16) - 1)
+        return ""
+    if what == "member":
+        return json.dumps({"members": [member(*each) for each in enumerate(state["members"], 1)]})
+    return json.dumps([{"endpoint": at(name), "health": name in state["well"]} for name in state["members"]])
 
 
 def change(nodes):
@@ -42,6 +65,11 @@ def change(nodes):
         case _:
             sys.exit(f"this kubectl does not play: {sys.argv[2:]}")
     return ""
+
+
+def member(number, name):
+    """A member of etcd."""
+    return {"ID": number, "name": name, "clientURLs": [at(name)]}
 
 
 def at(name):

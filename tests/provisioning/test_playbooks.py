@@ -60,6 +60,8 @@ def test_of_a_node_that_goes_only_servers_are_asked_besides():
     plays = hosts_of_plays("playbooks/node.yml", "-e", "node=control-02 act=remove phase=2")
     assert set(plays["See which servers of the cluster answer"]) == {"control-01", "control-03"}
     assert plays["Take it out"] == ["control-02"]
+    assert not plays["Provision the machines"]
+    assert not plays["Compare the machines with their site"]
 
 
 def test_an_upgrade_comes_to_every_node_once_and_to_servers_first():
@@ -181,6 +183,54 @@ class TestANodeThatLeavesIsRefused:
         assert ended.code != 0
         assert "Nothing was touched" in said(ended)
         assert cluster.state()["asked"] == []
+
+
+class TestAMachineThatIsGone:
+    """Real runs, not dry ones: nothing of this machine is changed, since the one that leaves is out of reach."""
+
+    @pytest.fixture
+    def remove(self, play, cluster, tmp_path, monkeypatch):
+        shim = tmp_path / "bin" / "kubectl"
+        shim.parent.mkdir()
+        shim.write_text(f'#!/bin/sh\nexec {" ".join(cluster.kubectl)} "$@"\n')
+        shim.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
+
+        def run_it(name, **told):
+            dead = {
+                "ansible_connection": "ssh",
+                "ansible_port": 9,
+                "ansible_host": "127.0.0.1",
+                "ansible_ssh_retries": 0,
+            }
+            (tmp_path / "lab" / "host_vars").mkdir()
+            (tmp_path / "lab" / "host_vars" / f"{name}.yml").write_text(yaml.safe_dump(dead))
+            return play("node", act="remove", node=name, confirm=name, check=False, **told)
+
+        return run_it
+
+    def test_is_taken_out_where_that_is_said_and_no_other_host_changes(self, remove, cluster):
+        cluster.write(silent=["gpu-02"])
+        ended = remove("gpu-02", dead=True)
+        assert ended.code == 0, ended.said
+        assert set(cluster.state()["nodes"]) == set(LAB) - {"gpu-02"}
+        assert [line.split()[0] for line in cluster.changes()] == ["delete"]
+        changed = {name: came.counts["changed"] for name, came in ended.hosts.items() if came.counts["changed"]}
+        assert changed == {"gpu-02": 1}
+
+    def test_leaves_etcd_too_where_it_was_a_member(self, remove, cluster):
+        cluster.write(silent=["control-02"], well=["control-01", "control-03"])
+        ended = remove("control-02", dead=True)
+        assert ended.code == 0, ended.said
+        assert cluster.state()["members"] == ["control-01", "control-03"]
+        assert "control-02" not in cluster.state()["nodes"]
+        assert {name for name, came in ended.hosts.items() if came.counts["changed"]} == {"control-02"}
+
+    def test_is_not_taken_for_gone_unless_that_is_said(self, remove, cluster):
+        cluster.write(silent=["gpu-02"])
+        ended = remove("gpu-02")
+        assert "does not answer, or is not Ready" in said(ended)
+        assert cluster.changes() == []
 
 
 class TestTheRoleNode:
