@@ -1,5 +1,7 @@
 """What every guest's system is made of: a Debian 13 as its installer leaves it, in a hurry to come up."""
 
+from pathlib import Path
+
 RELEASE = "trixie"
 LABEL = "system"  # the root file system is found by this, wherever its drive is
 SIZE = "24G"  # sparse
@@ -40,6 +42,8 @@ FILES = {
     "etc/initramfs-tools/conf.d/small": "MODULES=list\nCOMPRESS=lz4\n",
     "etc/initramfs-tools/modules": "virtio_pci\nvirtio_blk\nnvme\next4\n",
     "etc/initramfs-tools/scripts/init-bottom/seed": SOW,
+    "usr/lib/python3/dist-packages/kept_code.py": Path(__file__).with_name("kept_code.py").read_text(),
+    "usr/lib/python3/dist-packages/kept_code.pth": "import kept_code; kept_code.install()\n",
     "etc/ssh/sshd_config.d/guest.conf": "PermitRootLogin prohibit-password\nPasswordAuthentication no\nUseDNS no\n",
 }
 # Newer than /usr: nothing has to be brought up to date at the first start.
