@@ -18,6 +18,10 @@ options:
     required: true
   simulates: {description: Whether it stays at what would be done., type: bool, default: false}
   exchanges: {description: Whether packages on hold may move and versions may become older., type: bool, default: false}
+  preferences:
+    description: What C(--check) takes for preferences of apt besides; the file that holds them is not written then.
+    type: str
+    default: ""
   lock_timeout: {description: Seconds to wait for another program that installs., type: int, default: 300}
 """
 
@@ -35,6 +39,7 @@ simulation:
 """
 
 import re  # noqa: E402 - Ansible wants the documentation first
+import tempfile  # noqa: E402
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
@@ -49,6 +54,7 @@ def main() -> None:
             "words": {"type": "list", "elements": "str", "required": True},
             "simulates": {"type": "bool", "default": False},
             "exchanges": {"type": "bool", "default": False},
+            "preferences": {"type": "str", "default": ""},
             "lock_timeout": {"type": "int", "default": 300},
         },
         supports_check_mode=True,
@@ -58,11 +64,22 @@ def main() -> None:
     exchanges = ["--allow-change-held-packages", "--allow-downgrades"] if asked["exchanges"] else []
     timeout = ["-o", f"DPkg::Lock::Timeout={asked['lock_timeout']}"]
     command = ["apt-get", "-y", "-q", "--no-install-recommends", *timeout, *exchanges, *KEEP_SETTINGS]
-    simulation = _said(module, [*command, "--simulate", "install", *asked["words"]])
+    simulation = _simulated(module, command, asked["preferences"] if module.check_mode else "")
     acts = ACTION.search(simulation) is not None
     if acts and not asked["simulates"] and not module.check_mode:
         _said(module, [*command, "install", *asked["words"]])
     module.exit_json(changed=acts and not asked["simulates"], simulation=simulation)
+
+
+def _simulated(module: AnsibleModule, command: list[str], preferences: str) -> str:
+    """What apt would do, with preferences that are not written yet."""
+    if not preferences:
+        return _said(module, [*command, "--simulate", "install", *module.params["words"]])
+    with tempfile.NamedTemporaryFile("w", prefix="preferences-") as file:
+        file.write(preferences)
+        file.flush()
+        own = ["-o", f"Dir::Etc::preferences={file.name}"]
+        return _said(module, [*command, *own, "--simulate", "install", *module.params["words"]])
 
 
 def _said(module: AnsibleModule, command: list[str]) -> str:
