@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EVENTS, LISTENER = "RACKWRIGHT_EVENTS", "rackwright_events"
 PLAIN = {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0", "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "0"}
 BAD = ("failed", "unreachable")
+OF_ANSIBLE = "Validating arguments against arg spec"  # a task of Ansible's own before each role
 PATIENCE_S = 2  # a terminal's Ctrl-C reaches Ansible by itself, and a second one would cut its ending short
 
 
@@ -115,15 +117,21 @@ def _wait(process: subprocess.Popen[bytes], hear: Callable[[], None]) -> None:
 
 
 def _heard(events: Iterable[str], hosts: dict[str, Came], progress: Callable[[str], None]) -> None:
-    """Listen to a run until it is silent."""
+    """Listen to a run until it is silent; a task is told when it begins, and again where it changed something."""
+    ends: Counter[str] = Counter()
     for event in _understood(events):
-        if "stats" in event:
-            _settle(hosts, event["stats"])
-        elif "host" in event:
+        if "host" in event:
+            ends[event["kind"]] += 1
             _count(hosts.setdefault(event["host"], Came()), event)
             if event["kind"] in BAD:
                 progress(f"{event['host']} {event['kind']}: {event['task']}")
-        else:
+            continue
+        if ends["changed"]:
+            progress(f"  changed on {ends['changed']} of {ends.total()} host{'' if ends.total() == 1 else 's'}")
+        ends.clear()
+        if "stats" in event:
+            _settle(hosts, event["stats"])
+        elif not event.get("task", "").startswith(OF_ANSIBLE):
             progress(f"== {event['play']}" if "play" in event else event["task"])
 
 

@@ -69,7 +69,7 @@ def test_each_host_is_known_by_how_it_came_out(write):
     assert hosts["train-01"].counts["unreachable"] == 1
     assert "refused" in hosts["train-01"].words.lower()
     assert SECRET not in json.dumps([hosts["gpu-03"].words, *seen])
-    assert seen[:2] == ["== Try", "Say it"]
+    assert seen[:3] == ["== Try", "Say it", "  changed on 4 of 4 hosts"]
     assert "gpu-02 failed: Do each" in seen
 
 
