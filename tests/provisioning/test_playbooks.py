@@ -81,6 +81,13 @@ def test_a_node_is_touched_alone_and_the_first_bad_one_ends_it():
     assert all((play["serial"], play["any_errors_fatal"]) == (1, True) for play in plays)
 
 
+@pytest.mark.parametrize("name", ["preflight", "verify"])
+def test_a_host_that_does_not_answer_is_told_within_20_seconds(name):
+    (play,) = yaml.safe_load((ROOT / f"playbooks/{name}.yml").read_text())
+    attempts = 1 + play["vars"]["ansible_ssh_retries"]
+    assert attempts * play["vars"]["ansible_ssh_timeout"] <= 15  # what is left is for Ansible to start and to judge
+
+
 @pytest.fixture
 def cluster(tmp_path):
     """A cluster that is played: its state, and kubectl for it."""
