@@ -21,7 +21,7 @@ from rackwright.sandbox.locks import Progress, silence
 from rackwright.site.hosts import Host
 from rackwright.site.site import Site
 
-SECONDS_TO_BOOT = 900  # thirty where nothing else runs
+SECONDS_TO_BOOT = 900  # sixty where nothing else runs
 SECONDS_BETWEEN_WORDS = 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 TRACES = ("Kernel panic", "emergency mode", "Give root password", "(initramfs)")
