@@ -7,6 +7,7 @@ its own stands in its registration and in a file that its kubelet reads last.
 from collections.abc import Sequence
 from typing import Any
 
+from rackwright.metal import agents
 from rackwright.metal.reserved import reserved
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
@@ -80,6 +81,7 @@ def kubelet_of(host: Host) -> Document:
         "evictionHard": {"memory.available": f"{kept.eviction_mib}Mi"},
         "mergeDefaultEvictionSettings": True,  # else room on drives would no longer be looked at
         **(_numa() if host.gpus else {}),
+        **(agents.kubelet() if "agents" in host.roles else {}),
     }
 
 

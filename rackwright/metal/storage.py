@@ -25,9 +25,8 @@ class Plan(NamedTuple):
 def plan(disks: Sequence[Disk], facts: DriveFacts) -> Plan:
     """What is to be done to a host's drives now; after the steps, look again: a mirror shows then what is on it."""
     faults = [*_missing(disks, facts), *_other_than_said(disks, facts)]
-    if not faults:
-        for purpose in VOLUME_PURPOSES:
-            faults += _refused([disk for disk in disks if disk.purpose == purpose], disks, facts)
+    for purpose in VOLUME_PURPOSES:
+        faults += _refused([disk for disk in disks if disk.purpose == purpose], disks, facts)
     state = state_drives.decide([disk for disk in disks if disk.purpose == "system"], facts)
     faults += state.faults
     if faults:

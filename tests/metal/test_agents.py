@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from rackwright.metal.agents import differing, kubelet, settings
+from rackwright.metal.kubeadm import kubelet_of
 from rackwright.site.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,3 +28,4 @@ def test_a_setting_that_the_kernel_does_not_know_is_no_difference():
 
 def test_a_tool_that_forks_without_end_ends_itself():
     assert 1024 <= kubelet()["podPidsLimit"] <= 16384
+    assert kubelet_of(HOST)["podPidsLimit"] == kubelet()["podPidsLimit"]
