@@ -23,6 +23,13 @@ SECONDS_TO_START = 60
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def demand() -> None:
+    """Refusal where this user may make no namespace."""
+    tried = subprocess.run([path_of("unshare"), *_unshare(), "--", "true"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        raise explain(tried.stderr)
+
+
 class Namespace:
     """The switch with its cables, and the way in to where it is.
 
@@ -42,7 +49,7 @@ class Namespace:
         log = self.folder / "wire.log"
         with log.open("wb") as errors:
             self._process = subprocess.Popen(
-                [path_of("unshare"), *self._unshare(), "--", sys.executable, "-m", wire.__name__, str(plan)],
+                [path_of("unshare"), *_unshare(), "--", sys.executable, "-m", wire.__name__, str(plan)],
                 cwd=ROOT,
                 env={**self.environment(), "PYTHONPATH": str(ROOT)},
                 stdin=subprocess.DEVNULL if self.stays else subprocess.PIPE,
@@ -94,10 +101,6 @@ class Namespace:
             )
 
     @staticmethod
-    def _unshare() -> list[str]:
-        return ["--net"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--net"]
-
-    @staticmethod
     def _is_ready(process: subprocess.Popen[bytes]) -> bool:
         deadline = time.monotonic() + SECONDS_TO_START
         output = process.stdout
@@ -105,6 +108,10 @@ class Namespace:
             if select.select([output], [], [], left)[0]:
                 return output.readline().decode().strip() == wire.READY
         return False
+
+
+def _unshare() -> list[str]:
+    return ["--net"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--net"]
 
 
 def _plain(cabling: Cabling, *, stays: bool) -> Mapping[str, object]:

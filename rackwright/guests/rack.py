@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from rackwright.errors import Refusal
-from rackwright.guests import image, machine, needs
+from rackwright.guests import image, machine, namespace, needs
 from rackwright.guests.ansible import Ansible, Ran, close_connections
 from rackwright.guests.cabling import cabling
 from rackwright.guests.guest import Ground, Guest
@@ -86,6 +86,7 @@ class Rack:
 
     def __enter__(self) -> Self:
         needs.demand_to_boot()
+        namespace.demand()
         machine.demand_memory(self.hosts, self.size, machine.free_mib())
         made = image.ensure(self._progress)
         need_room([parent_folder()], GIGABYTES * len(self.hosts), f"Booting {len(self.hosts)} guests")

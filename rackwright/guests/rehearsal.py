@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from rackwright.errors import Refusal
-from rackwright.guests import hardware, machine, needs
+from rackwright.guests import hardware, machine, namespace, needs
 from rackwright.guests.hardware import Size
 from rackwright.guests.namespace import ROOT
 from rackwright.guests.rack import Rack
@@ -39,6 +39,7 @@ def rehearse(
     """Rehearse a phase on all of its hosts or some; Refusal where it cannot come to its end, and nothing is left."""
     with ended_well(), interruption.heeded():
         needs.demand_to_boot()
+        namespace.demand()
         playbook = playbook or PLAYBOOKS[phase]
         if not (ROOT / playbook).is_file():
             raise Refusal(f"There is no {playbook} in this checkout.", "Name one with --playbook.")

@@ -11,7 +11,7 @@ import pytest
 from rackwright.errors import Refusal
 from rackwright.guests import needs
 from rackwright.guests.cabling import cabling
-from rackwright.guests.namespace import Namespace
+from rackwright.guests.namespace import Namespace, demand
 from rackwright.sandbox import processes
 from rackwright.site.site import Site
 
@@ -60,6 +60,7 @@ sys.stdin.read()
 def _able():
     try:
         needs.demand_to_boot()
+        demand()
     except Refusal as refusal:
         pytest.skip(str(refusal))
 
@@ -108,5 +109,7 @@ def test_where_a_namespace_may_not_be_made_the_reason_is_told(tmp_path, monkeypa
     forbidding.chmod(0o755)
     monkeypatch.setattr("rackwright.guests.namespace.path_of", lambda _: str(forbidding))
     site = Site.load(ROOT / "inventory" / "lab")
+    with pytest.raises(Refusal, match="may not make a network namespace"):
+        demand()
     with pytest.raises(Refusal, match="may not make a network namespace"):
         Namespace(tmp_path, cabling(site, site.hosts)).start()

@@ -109,6 +109,7 @@ class TestMemory:
 def test_a_rack_that_is_stopped_while_it_comes_up_is_not_kept(monkeypatch, tmp_path, ending):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(needs, "demand_to_boot", lambda: None)
+    monkeypatch.setattr(namespace, "demand", lambda: None)
     monkeypatch.setattr(machine, "demand_memory", lambda *_: None)
     monkeypatch.setattr(image, "ensure", lambda _: image.Image(tmp_path))
     monkeypatch.setattr("rackwright.guests.rack.need_room", lambda *_: None)
@@ -142,6 +143,7 @@ class TestRehearsal:
     @pytest.fixture(autouse=True)
     def able(self, monkeypatch):
         monkeypatch.setattr(needs, "demand_to_boot", lambda: None)
+        monkeypatch.setattr(namespace, "demand", lambda: None)
 
     def test_a_playbook_that_is_not_there(self):
         with pytest.raises(Refusal, match=r"no playbooks/none\.yml"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import Refusal
-from rackwright.guests import needs, rehearsal
+from rackwright.guests import namespace, needs, rehearsal
 from rackwright.guests.ansible import Ran
 from rackwright.guests.stand_ins.lay import Laid
 from rackwright.site.site import Site
@@ -48,6 +48,7 @@ def ran(code=0, **changed):
 @pytest.fixture(autouse=True)
 def _world(monkeypatch):
     monkeypatch.setattr(needs, "demand_to_boot", lambda: None)
+    monkeypatch.setattr(namespace, "demand", lambda: None)
     monkeypatch.setattr(rehearsal, "Rack", FakeRack)
     monkeypatch.setattr(rehearsal, "lay", lambda _, __: Laid(("k3s: ours.",), {"k3s_binary_source": "/here"}))
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import Refusal
-from rackwright.guests import image, needs
+from rackwright.guests import image, namespace, needs
 from rackwright.guests.hardware import Size
 from rackwright.guests.rack import Rack
 
@@ -37,6 +37,7 @@ def _guests_can_boot(say: Callable[[str], None]) -> None:
     """Skip, and say why, on a machine that cannot boot guests."""
     try:
         needs.demand_to_boot()
+        namespace.demand()
         image.ensure(say)
     except Refusal as refusal:
         say(f"NO GUEST WAS BOOTED: {refusal}")
