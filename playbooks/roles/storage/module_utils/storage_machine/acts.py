@@ -16,6 +16,8 @@ def act(step: dict[str, Any]) -> None:
     """Do one step; Failed where it cannot be done, or the drive is not as it was when the step was planned."""
     ACTS[step["act"]](step)
     run("udevadm", "settle")
+    for path in [*step.get("paths", []), *(step[key] for key in ("path", "device") if key in step)]:
+        _flush(path)
 
 
 def _deactivate(step: dict[str, Any]) -> None:
@@ -117,6 +119,15 @@ def _refuse_but_unfinished(device: str) -> None:
 def _refuse(found: list[dict[str, str]], path: str) -> None:
     if found:
         raise Failed(f"{path} has {', '.join(each['type'] for each in found)} on it now; start again to see why")
+
+
+def _flush(path: str) -> None:
+    """Have a drive keep what is in its cache: LVM does not, and the next step relies on this one over a power cut."""
+    device = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(device)
+    finally:
+        os.close(device)
 
 
 def _let_nobody_use(device: str) -> None:
