@@ -104,12 +104,12 @@ def test_partitions_are_wiped_before_the_drive(done):
     assert [command[-1] for command in done[:3]] == ["/dev/nvme0n1p2", "/dev/nvme0n1p1", "/dev/nvme0n1"]
 
 
-@pytest.mark.usefixtures("shown")
 def test_a_step_is_kept_by_its_drives_before_the_next_begins(done):
     acts.act({"act": "create_group", "group": "vg-models", "paths": ["/dev/a", "/dev/b"]})
     assert [command[0] for command in done] == ["vgcreate", "udevadm", "flush", "flush"]
 
 
+@pytest.mark.usefixtures("shown")
 def test_a_drive_that_was_filled_since_is_not_claimed(done):
     with pytest.raises(Failed, match="gpt, linux_raid_member"):
         acts.act({"act": "claim", "path": "/dev/nvme0n1", "serial": "A", "uuid": "rckwrt-x"})
