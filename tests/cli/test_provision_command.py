@@ -186,6 +186,17 @@ def test_one_thing_is_upgraded_at_a_time(ansible, command, lab, words):
     assert command(*words[:2], lab, *words[2:], "--yes")[0] == 2
 
 
+def test_stopped_it_says_that_the_same_command_goes_on(ansible, lab, monkeypatch, capsys):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    ansible()
+    monkeypatch.setattr("rackwright.playbook.run", stopped)
+    with pytest.raises(KeyboardInterrupt):  # of which the process makes 130
+        rackwright.cli._run(["provision", str(lab), "--yes"])
+    assert "The same command goes on where this one stopped." in capsys.readouterr().err
+
+
 def test_at_a_terminal_it_asks_and_no_changes_nothing(lab, variables):
     leader, follower = pty.openpty()
     process = subprocess.Popen(
