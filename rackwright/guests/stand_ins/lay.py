@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rackwright.guests.excused import EXCUSED, sentence
@@ -13,6 +13,7 @@ from rackwright.guests.stand_ins.nvidia import repository
 from rackwright.secrets import throw_away
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
+from rackwright.site.site import Site
 
 NVIDIA = "NVIDIA's driver, fabric manager and toolkit: packages of ours with their names, and nothing in them."
 K3S = "k3s: a program of ours that reads the real configuration, refuses what k3s would, and runs no pod."
@@ -43,7 +44,16 @@ def lay(rack: Rack, phase: Phase) -> Laid:
         release(folder, catalog.kubernetes.k3s)
         variables |= {"k3s_binary_source": str(folder), "k3s_sha256": ""}
         sentences.append(K3S)
-    return Laid(tuple(sentences), variables)
+    return Laid(tuple(sentences), variables | kubeconfig(rack.site, phase, rack.folder / "kubeconfig"))
+
+
+def kubeconfig(site: Site, phase: Phase, file: Path) -> dict[str, Any]:
+    """A file of the rehearsal's own: the site's opens the real cluster, whose name and address are the same."""
+    cluster = site.cluster(phase)
+    opened = {"path": str(file), "name": f"{site.name}-phase{phase}"}
+    if phase == 2:
+        return {"kubernetes_kubeconfig": opened}
+    return {"k3s_kubeconfig": opened | {"api": str(cluster.api if cluster else "")}}
 
 
 def _lay_nvidia(rack: Rack, catalog: Catalog) -> None:
