@@ -15,7 +15,7 @@ PLAYBOOK = Path(__file__).with_name("network.yml")
 HOST = "ws-01"
 WRONG_TAG = [{"id": 999, "over": "bond0", "network": "nodes"}]
 SECONDS = 45  # for a trial that fails; those that succeed do not wait
-LAST_TASK_BEFORE_A_TRIAL = "TASK [network : Come back over the network"
+BEGIN = "TASK [network : Begin the trial"  # said with its result
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -102,12 +102,12 @@ def test_a_converged_host_is_only_looked_at(converge):
     assert converge("--check", "--diff").demand().changed == {}
 
 
-def test_a_power_cut_in_a_trial_boots_into_the_network_before(guest, wrong):
+def test_a_power_cut_in_a_trial_boots_into_the_network_before(machines, guest, wrong):
     with wrong.start(PLAYBOOK, limit=[HOST], variables={"network_seconds": 900}) as process:
         for line in process.stdout:
-            if line.startswith(LAST_TASK_BEFORE_A_TRIAL):
+            if line.startswith(BEGIN):
                 break
-        while guest.answers():
+        while machines.run(["timeout", "30", *guest.shell("-o", "ConnectTimeout=20"), "true"]).returncode == 0:
             pass  # until the wrong network is in force
         guest.power_cut()
         process.terminate()
