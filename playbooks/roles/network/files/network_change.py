@@ -176,6 +176,7 @@ def _daemons() -> dict[str, dict[str, bool]]:
     return {
         name: {"active": _is("is-active", units[-1]), "enabled": _is("is-enabled", units[-1])}
         for name, units in DAEMONS.items()
+        if _is_loaded(units[-1])
     }
 
 
