@@ -26,7 +26,7 @@ def main() -> int:
     if words == ["--version"]:
         print(f"NVIDIA Container Toolkit CLI version {VERSION} (stand-in)")
         return 0
-    options = dict(word.lstrip("-").partition("=")[::2] for word in words if word.startswith("-"))
+    options = given(words)
     if words[:1] == ["config"]:
         return config(options)
     if words[:2] == ["runtime", "configure"]:
@@ -37,6 +37,16 @@ def main() -> int:
         return listed()
     print(f"nvidia-ctk (stand-in) does not play {' '.join(words)}", file=sys.stderr)
     return 2
+
+
+def given(words: list[str]) -> dict[str, str]:
+    """Options with their values, which stand behind an equals sign or in the next word."""
+    options = {}
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word.startswith("-"):
+            name, equals, value = word.lstrip("-").partition("=")
+            options[name] = value if equals or after.startswith("-") else after
+    return options
 
 
 def config(options: dict[str, str]) -> int:
