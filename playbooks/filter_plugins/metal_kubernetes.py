@@ -30,11 +30,15 @@ class FilterModule:
         return {
             "containerd_plan": containerd_plan,
             "kubernetes_plan": kubernetes_plan_of,
-            "kubernetes_state": _refusing(kubernetes_state.found_state),
-            "kubernetes_step": lambda name, **found: _refusing(kubernetes_state.step)(name, **_plain(found))._asdict(),
-            "kubernetes_mark": kubernetes_state.mark,
+            "kubernetes_state": lambda *texts, **wished: _refusing(kubernetes_state.found_state)(
+                *_plain(texts), **_plain(wished)
+            ),
+            "kubernetes_step": lambda name, **found: _refusing(kubernetes_state.step)(
+                _plain(name), **_plain(found)
+            )._asdict(),
+            "kubernetes_mark": lambda *words: kubernetes_state.mark(*_plain(words)),
             "kubernetes_joining": kubernetes_joining,
-            "kubernetes_encryption": lambda key: kubernetes_plan.written([kubeadm.encryption(key)]),
+            "kubernetes_encryption": lambda key: kubernetes_plan.written([kubeadm.encryption(_plain(key))]),
             "kubernetes_missing": lambda wished, said: kubernetes_packages.missing(_plain(wished), said),
             "kubernetes_installed": kubernetes_packages.installed,
             "kubernetes_moves": lambda wished, said: _refusing(kubernetes_packages.moves)(_plain(wished), said),
@@ -68,9 +72,9 @@ def kubernetes_plan_of(
         Networks.model_validate(_plain(site["networks"])),
         [_host(each) for each in controls],
         Catalog.model_validate(_plain(catalog)),
-        site=str(site["name"]),
+        site=_plain(site["name"]),
         minutes=int(minutes),
-        images=images or None,
+        images=_plain(images) or None,
     )
 
 
@@ -94,7 +98,11 @@ def _plain(value: Any) -> Any:
     """A play's value as plain data: its lists and dictionaries give out what they hold only when asked for it."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, str):
+        return str.__str__(value)  # without what Ansible ties to it, which YAML does not take
+    return int.__int__(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
