@@ -123,6 +123,8 @@ def test_secrets_lie_encrypted_in_etcd(control, kubectl):
 
 def test_pods_are_held_to_what_is_restricted(kubectl):
     kubectl("create", "namespace", "anyone")
+    given = ("-n", "anyone", "get", "serviceaccount", "default")
+    until(lambda: kubectl(*given, check=False).returncode == 0, "no service account, without which no pod is judged")
     refused = kubectl("-n", "anyone", "run", "root", "--image=x", "--privileged", "--dry-run=server", check=False)
     assert refused.returncode
     assert "violates PodSecurity" in refused.stderr

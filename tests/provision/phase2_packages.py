@@ -1,4 +1,4 @@
-"""Packages of a phase 2 node for tests that begin no cluster: kubeadm is the real one, the others are a page of shell."""
+"""Packages of a phase 2 node for tests that begin no cluster: kubeadm is the real one, the others a page of shell."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ NOTHING = "#!/bin/sh\nexit 0\n"
 
 
 def stand_ins(kubeadm: Path, *, newer: bool = False) -> list[Deb]:
-    """Every package that the roles ask for, at the catalog's version or, in a repository that moved on, at a later one."""
+    """Every package that the roles ask for, at the catalog's version or at a later one."""
     catalog = Catalog.load()
     release = _after(catalog.kubernetes.kubeadm) if newer else catalog.kubernetes.kubeadm
     runtime = _after(catalog.packages["containerd"]) if newer else catalog.packages["containerd"]
