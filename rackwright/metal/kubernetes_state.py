@@ -25,9 +25,10 @@ def mark(site: str, api: str, state: str) -> str:
     return yaml.safe_dump({"site": site, "api": api, "state": state}, sort_keys=False)
 
 
-def found_state(mark_text: str | None, kubelet_file: str, *, site: str, api: str) -> str:
+def found_state(mark_text: str | None, kubelet_file: str, *, site: str, api: str, own: str = "") -> str:
     """`new`, `half` or `member`, by the mark and by the file that a kubelet speaks to its API by; None is no mark.
 
+    A control host's kubelet speaks to the API at the host's `own` address, every other one to the cluster's.
     Raises Refusal where the host is another cluster's: nothing of that is taken away here.
     """
     said = _parsed(mark_text or "")
@@ -38,7 +39,7 @@ def found_state(mark_text: str | None, kubelet_file: str, *, site: str, api: str
     if not kubelet_file:
         return "new" if mark_text is None else "half"
     servers = [each["cluster"]["server"] for each in _parsed(kubelet_file).get("clusters") or ()]
-    if servers != [f"https://{api}:6443"]:
+    if not servers or not set(servers) <= {f"https://{each}:6443" for each in (api, own)}:
         raise _of_another(", ".join(servers) or "an address that is not said", api, site)
     return "member"  # also where it was joined by hand, or the mark was lost
 

@@ -28,6 +28,14 @@ def test_the_state_of_a_host(mark_text, kubelet_file, wished):
     assert found_state(mark_text, kubelet_file, site="lab", api=API) == wished
 
 
+def test_a_control_hosts_kubelet_speaks_to_its_own_api():
+    """So kubeadm has it since 1.36; the same file on another host is another cluster's."""
+    own = OURS.replace(API, "10.0.0.11")
+    assert found_state(mark("lab", API, "done"), own, site="lab", api=API, own="10.0.0.11") == "member"
+    with pytest.raises(Refusal):
+        found_state(None, own, site="lab", api=API, own="10.0.0.12")
+
+
 @pytest.mark.parametrize(
     ("mark_text", "kubelet_file"),
     [(mark("other", "10.9.9.9", "done"), ""), (mark("other", "10.9.9.9", "begun"), ""), (None, THEIRS)],
