@@ -1,5 +1,6 @@
 """The stack's program, run against Pulumi's mocks: what it registers, and with what."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +61,7 @@ def lay() -> Callable[..., Registered]:
         if folder is None and site.name in done:
             return done[site.name]
         registered = done[site.name] = Registered()
+        asyncio.set_event_loop(asyncio.new_event_loop())  # Pulumi wants one, and whoever ran one before took it away
         pulumi.runtime.set_mocks(_Mocks(), "rackwright", "phase1", monitor=_Monitor(registered))
         pulumi.runtime.test(lambda: phase1.lay(given(site, folder)))()
         registered.outputs = dict(get_root_resource().outputs)
