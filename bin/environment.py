@@ -1,14 +1,8 @@
 """The project's own Python environment: made on first use from the lock file, with the standard library alone."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import subprocess
 
 # Imported where they are needed, so that a command whose environment is there starts at once: fcntl, subprocess, venv.
 
@@ -69,17 +63,10 @@ def ensure() -> None:
 
 def run(program: str, *arguments: str) -> int:
     """Run a program of the environment in the foreground and return its exit code."""
-    with start(program, *arguments) as process:
-        return process.wait()
-
-
-def start(program: str, *arguments: str, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-    """Start a program of the environment; what it says goes to `output`, if one is given."""
     import subprocess
 
     environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
-    errors = subprocess.STDOUT if output else None
-    return subprocess.Popen([str(VENV / "bin" / program), *arguments], env=environment, stdout=output, stderr=errors)
+    return subprocess.run([str(VENV / "bin" / program), *arguments], env=environment, check=False).returncode
 
 
 def replace_with(program: str, *arguments: str) -> None:
