@@ -50,7 +50,7 @@ class TestNames:
         assert (code(answer), services.HEADER.unpack_from(answer)[3]) == (0, 0)
 
     def test_a_name_of_elsewhere_is_none(self):
-        assert code(services.answer_name(asked("deb.debian.org"), NAMES)) == services.NO_SUCH_NAME
+        assert code(services.answer_name(asked("packages.example.org"), NAMES)) == services.NO_SUCH_NAME
 
     @pytest.mark.parametrize("length", range(12, 24))
     def test_a_question_that_is_cut_short_is_not_understood(self, length):

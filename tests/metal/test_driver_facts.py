@@ -56,7 +56,7 @@ def test_offers_are_of_packages_and_not_of_sources():
     said = (
         " libcuda1 | 595.91.07-1 | https://mirror/debian13/x86_64  Packages\n"
         " libcuda1 | 580.173.02-1 | https://mirror/debian13/x86_64  Packages\n"
-        "nvidia-graphics-drivers | 550.163.01-2 | http://deb.debian.org/debian trixie/non-free Sources\n"
+        "nvidia-graphics-drivers | 550.163.01-2 | http://mirror/debian trixie/non-free Sources\n"
     )
     assert offered(said) == {"libcuda1": ["595.91.07-1", "580.173.02-1"]}
 
