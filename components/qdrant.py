@@ -28,6 +28,7 @@ def configuration(vectors: Vectors, spread: VectorsInPhase) -> dict[str, Any]:
         "service": {
             "enable_tls": False,  # inside the cluster, where policies keep others out
             "enable_snapshot_url_recovery": False,  # else whoever has a key makes it call any address
+            "enforce_internal_auth": spread.replicas > 1,  # nodes show each other the key, too
         },
         "storage": {
             "performance": {  # stated, since a container without a processor limit sees the whole host
@@ -37,7 +38,8 @@ def configuration(vectors: Vectors, spread: VectorsInPhase) -> dict[str, Any]:
             "hnsw_index": {"m": 16, "ef_construct": 128, "max_indexing_threads": min(16, max(1, vectors.cores // 2))},
             "collection": {
                 "replication_factor": spread.replication_factor,
-                "write_consistency_factor": max(1, (spread.replication_factor + 1) // 2),
+                # Half of the copies, rounded up: with two of them, writes go on while either's node is away.
+                "write_consistency_factor": (spread.replication_factor + 1) // 2,
                 "shard_number": vectors.shard_number,  # fixed for good, so that nodes may come later
                 # A quarter of the memory in the path of a search; originals stay on disk, for rescoring.
                 "quantization": {"scalar": {"type": "int8", "quantile": 0.99, "always_ram": True}},
@@ -67,7 +69,7 @@ def values(vectors: Vectors, spread: VectorsInPhase, scrape_interval_s: int) -> 
         "snapshotPersistence": {"enabled": True} | _volume(vectors, vectors.snapshot_size_gb or vectors.size_gb),
         # One node alone must let itself be drained; of several, one at a time.
         "podDisruptionBudget": {"enabled": spread.replicas > 1, "maxUnavailable": 1},
-        "topologySpreadConstraints": _one_a_host() if spread.replicas > 1 else [],
+        "affinity": _one_a_host() if spread.replicas > 1 else {},
         "metrics": {
             "serviceMonitor": {
                 "enabled": True,
@@ -129,12 +131,11 @@ def _volume(vectors: Vectors, size_gb: int) -> dict[str, Any]:
     return {"storageClassName": vectors.storage_class, "size": f"{size_gb}G"}
 
 
-def _one_a_host() -> list[dict[str, Any]]:
-    return [
-        {
-            "maxSkew": 1,
-            "topologyKey": "kubernetes.io/hostname",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app.kubernetes.io/name": "qdrant"}},
-        }
-    ]
+def _one_a_host() -> dict[str, Any]:
+    """Nodes never share a host: spreading evenly would allow it as soon as there are fewer hosts than nodes.
+
+    On which hosts they may be is the storage driver's say: it tells the scheduler where volumes of this class fit.
+    """
+    pods = {"app.kubernetes.io/name": "qdrant", "app.kubernetes.io/instance": "qdrant"}
+    apart = {"labelSelector": {"matchLabels": pods}, "topologyKey": "kubernetes.io/hostname"}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from rackwright.site.hosts import Host, Phase, Purpose
+from rackwright.site.node_marks import taints
 from rackwright.site.reading.faults import Place
 from rackwright.site.site import Site
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
@@ -32,6 +33,11 @@ def purpose_of(storage_class_name: str) -> Purpose | None:
 def room_gb(host: Host, purpose: Purpose) -> int:
     """Room for volumes on a host's drives of one purpose."""
     return max(0, host.disk_gb(purpose) - SPARE_GB)
+
+
+def data_hosts(site: Site) -> tuple[Host, ...]:
+    """Hosts of phase 2 whose nodes take pods of data: those that no taint keeps for something else."""
+    return tuple(host for host in site.hosts_in(2) if not taints(2, host))
 
 
 def model_volumes(site: Site, phase: Phase) -> list[Volume]:

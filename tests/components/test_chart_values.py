@@ -55,9 +55,18 @@ class Loader(yaml.CSafeLoader):
 Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
 
 
+def values_of(upstream, chart: str) -> dict:
+    return yaml.load((upstream / "values" / chart / "values.yaml").read_text(), Loader)
+
+
+def test_upstream_knows_every_key_of_several_nodes(lab, upstream):
+    values = qdrant.values(lab.vectors, lab.vectors.phase2, 15)
+    assert unknown(values, values_of(upstream, "qdrant"), FREE["qdrant"] | COMMENTED["qdrant"]) == []
+
+
 @pytest.mark.parametrize("chart", CHARTS)
 def test_upstream_knows_every_key(site, upstream, chart):
-    known = yaml.load((upstream / "values" / chart / "values.yaml").read_text(), Loader)
+    known = values_of(upstream, chart)
     if chart == "kube-prometheus-stack":
         known["grafana"] |= {"grafana.ini": {}}  # the subchart's
         known["grafana"]["sidecar"]["dashboards"] |= {"folderAnnotation": "", "provider": {}}
@@ -184,7 +193,30 @@ def test_qdrant_can_grow_and_lets_its_only_node_be_drained(example):
     later = qdrant.values(example.vectors, example.vectors.phase2, 15)
     assert later["podDisruptionBudget"] == {"enabled": True, "maxUnavailable": 1}
     assert later["config"]["storage"]["collection"]["shard_number"] == example.vectors.shard_number
-    assert later["topologySpreadConstraints"]
+    (apart,) = later["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert apart["topologyKey"] == "kubernetes.io/hostname"
+
+
+def test_shards_of_qdrant_suffice_for_every_copy_on_every_node(lab):
+    collection = qdrant.values(lab.vectors, lab.vectors.phase2, 15)["config"]["storage"]["collection"]
+    replicas, copies = lab.vectors.phase2.replicas, collection["replication_factor"]
+    assert (replicas, copies, collection["shard_number"]) == (3, 2, 12)
+    assert collection["shard_number"] % replicas == 0
+    assert collection["shard_number"] * copies / replicas > 1
+
+
+@pytest.mark.parametrize(("copies", "agree"), [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])
+def test_writes_go_on_while_a_node_is_away(lab, copies, agree):
+    spread = lab.vectors.phase2.model_copy(update={"replicas": copies, "replication_factor": copies})
+    told = qdrant.configuration(lab.vectors, spread)
+    assert told["storage"]["collection"]["write_consistency_factor"] == agree
+    assert agree < copies or copies == 1
+
+
+def test_nodes_of_qdrant_show_each_other_the_key_where_there_are_several(lab):
+    for spread in (lab.vectors.phase1, lab.vectors.phase2):
+        told = qdrant.configuration(lab.vectors, spread)
+        assert told["service"]["enforce_internal_auth"] is (spread.replicas > 1)
 
 
 def test_no_key_of_qdrant_is_in_what_its_chart_is_told(example):

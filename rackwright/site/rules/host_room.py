@@ -8,6 +8,7 @@ from rackwright.site.reading.faults import Place
 from rackwright.site.reading.judge import Broken
 from rackwright.site.reading.nearest import listed
 from rackwright.site.site import Site
+from rackwright.site.volumes import data_hosts, data_volumes
 
 # What runs beside the wished-for: the system and the kubelet 4 GiB, Prometheus 4 (its request), operators, exporters,
 # Grafana and the gateway 4; of processor threads 2, 1 and 3.
@@ -56,9 +57,11 @@ def data_pods_find_hosts(site: Site) -> Iterator[Broken]:
     """In phase 2 each copy of the data runs on a host of its own, which has the memory and the threads for it."""
     if 2 not in site.phases:
         return
-    workers = [host for host in site.hosts_in(2) if host.roles != ("control",)]
-    pods = {"vectors": site.vectors.phase2.replicas, "postgresql": site.postgresql.phase2.instances}
-    for owner, count in pods.items():
+    for volume in data_volumes(site, 2):
+        owner, count = volume.owner, volume.pods
+        if owner == "monitoring":
+            continue
+        workers = [host for host in data_hosts(site) if host.disk_gb(volume.purpose)]
         for key, share in (("memory_gib", WHOLE_SHARE), ("cores", 1)):
             wanted = getattr(getattr(site, owner), key)
             rooms = sorted((getattr(host, key) for host in workers), reverse=True)

@@ -1,13 +1,13 @@
 """Volumes find room on the drives of their purpose, on hosts that may run their pods."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from rackwright.site.hosts import Purpose
+from rackwright.site.hosts import Host, Purpose
 from rackwright.site.reading.judge import Broken
 from rackwright.site.reading.nearest import listed
 from rackwright.site.site import Site
-from rackwright.site.volumes import SPARE_GB, Volume, data_volumes, model_volumes, room_gb
+from rackwright.site.volumes import SPARE_GB, Volume, data_hosts, data_volumes, model_volumes, room_gb
 
 
 def first_server_holds_all_volumes(site: Site) -> Iterator[Broken]:
@@ -37,16 +37,16 @@ def data_volumes_find_hosts(site: Site) -> Iterator[Broken]:
     """In phase 2 each copy of the data lies on a host of its own: two on one would be lost together."""
     if 2 not in site.phases or not site.hosts_in(2):
         return
-    workers = [host for host in site.hosts_in(2) if host.roles != ("control",)]
+    hosts = data_hosts(site)
     for volume in data_volumes(site, 2):
-        rooms = [room_gb(host, volume.purpose) for host in workers]
-        enough = sum(1 for room in rooms if room >= volume.size_gb)
+        lacking = [host for host in hosts if room_gb(host, volume.purpose) < volume.size_gb]
+        enough = len(hosts) - len(lacking)
         if enough < volume.pods:
             yield Broken(
                 volume.place,
                 f"asks for {volume.size_gb} GB of purpose {volume.purpose} on {volume.pods} hosts in phase 2, and "
-                f"{enough} have that (the largest {max(rooms, default=0)})",
-                f"make it smaller, ask for fewer copies, or give more drives to {volume.purpose}",
+                f"{enough} have that ({_rooms(lacking, volume.purpose)})",
+                f"give drives of purpose {volume.purpose} to more hosts, ask for fewer copies, or make it smaller",
             )
 
 
@@ -67,3 +67,9 @@ def inference_hosts_hold_their_models(site: Site) -> Iterator[Broken]:
 
 def _size(volume: Volume) -> int:
     return volume.size_gb
+
+
+def _rooms(hosts: Sequence[Host], purpose: Purpose) -> str:
+    """What each of these hosts has; without any, that every host is kept for something else."""
+    rooms = [(host.name, room_gb(host, purpose)) for host in hosts]
+    return listed(f"{name} {f'{room} GB' if room else 'none'}" for name, room in rooms) or "no other host takes data"
