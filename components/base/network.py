@@ -6,10 +6,12 @@ a packet after the service address has been replaced by the pod's or the node's.
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from components.base.objects import Manifest
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
+from rackwright.site.object_storage import ObjectStorage
 
 MONITORING = "monitoring"  # the namespace that scrapes come from
 API_PORT = 6443
@@ -100,3 +102,9 @@ def to_outside(inside: Iterable[str], *ports: int) -> Rule:
     """The pods may go out to the world at these ports, but to nothing inside (networks of the site, link-local)."""
     shut = sorted({*inside, "169.254.0.0/16"})
     return {"to": [{"ipBlock": {"cidr": "0.0.0.0/0", "except": shut}}], "ports": tcp(*ports)}
+
+
+def to_object_storage(store: ObjectStorage) -> Rule:
+    """The pods may call the site's store at its port, wherever its name leads: inside the site, mostly."""
+    address = urlsplit(store.endpoint)
+    return to_outside((), address.port or (443 if address.scheme == "https" else 80))

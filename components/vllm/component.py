@@ -1,12 +1,11 @@
 """The component: every model that a phase serves."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import urlsplit
 
 import pulumi
 
 from components.base import PART_OF, Component, Manifest
-from components.base.network import from_peers, names, pods_in, policy, scrapes, to_outside
+from components.base.network import from_peers, names, pods_in, policy, scrapes, to_object_storage, to_outside
 from components.vllm.arguments import PORT
 from components.vllm.pod import claim, deployment, export, from_origin, monitor, service, spare_gpus
 from components.vllm.weights import OBJECT_STORAGE, containers, hub_secret, origins
@@ -40,9 +39,7 @@ def ways_to_weights(models: Iterable[Model], store: ObjectStorage | None, inside
     if any("hub" in origins(model) for model in models):
         ways.append(policy("hub", egress=[to_outside(inside, 443)], pods=from_origin("hub")))
     if store and any("s3" in origins(model) for model in models):
-        address = urlsplit(store.endpoint)
-        port = address.port or (443 if address.scheme == "https" else 80)
-        ways.append(policy(OBJECT_STORAGE, egress=[to_outside((), port)], pods=from_origin("s3")))
+        ways.append(policy(OBJECT_STORAGE, egress=[to_object_storage(store)], pods=from_origin("s3")))
     return ways
 
 

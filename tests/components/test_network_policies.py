@@ -1,6 +1,9 @@
 """Policies: everything shut but for the ways that are named."""
 
-from components.base.network import names, policy, scrapes, to_api, to_outside
+import pytest
+
+from components.base.network import names, policy, scrapes, to_api, to_object_storage, to_outside
+from rackwright.site.object_storage import ObjectStorage
 
 
 def test_a_policy_without_ways_shuts_both_directions():
@@ -29,3 +32,12 @@ def test_names_are_asked_of_the_cluster_alone():
     rule = names()
     assert rule["to"][0]["podSelector"]["matchLabels"] == {"k8s-app": "kube-dns"}
     assert {(port["protocol"], port["port"]) for port in rule["ports"]} == {("UDP", 53), ("TCP", 53)}
+
+
+@pytest.mark.parametrize(("endpoint", "port"), [
+    ("https://s3.lab.internal", 443), ("http://10.0.0.9", 80), ("https://s3.rack.internal:9000/base", 9000),
+])  # fmt: skip
+def test_object_storage_is_reached_at_its_own_port(endpoint, port):
+    rule = to_object_storage(ObjectStorage(endpoint=endpoint, bucket="abc"))
+    assert rule["ports"] == [{"protocol": "TCP", "port": port}]
+    assert rule["to"][0]["ipBlock"]["except"] == ["169.254.0.0/16"]
