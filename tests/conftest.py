@@ -4,9 +4,14 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import settings
 
 from rackwright.sandbox import tools
 from rackwright.sandbox.control_plane import ControlPlane
+
+# The same examples on every machine; others are looked for with --hypothesis-profile=default.
+settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.load_profile("same")
 
 # A shell that starts the tests in the background lets them ignore these, and every program that a test interrupts
 # would inherit that.

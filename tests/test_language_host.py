@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from rackwright.errors import Refusal
 from rackwright.language_host import explain
@@ -166,16 +166,11 @@ def test_when_the_engine_ends_so_does_the_host(toolbox, pulumi, tmp_path, enviro
     engine = subprocess.Popen(
         command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 60
-    while not list(project.rglob("started")):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: list(project.rglob("started")))
     assert hosts(tmp_path)
     engine.send_signal(number)
     engine.wait(timeout=60)
-    while hosts(tmp_path):
-        assert time.monotonic() < deadline, "the language host has outlived its engine"
-        time.sleep(0.05)
+    until(lambda: not hosts(tmp_path), "the language host has outlived its engine")
 
 
 def test_a_shim_without_its_interpreter_says_what_is_missing(toolbox):

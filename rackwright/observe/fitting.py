@@ -1,9 +1,12 @@
 """A baseline from recorded figures: what was reached, and thresholds fitted to it."""
 
 from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
 
 from rackwright.errors import Refusal
-from rackwright.observe.baseline import ModelBaseline, Percentiles
+from rackwright.observe.baseline import ModelBaseline
 from rackwright.observe.series import Series, Value
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
@@ -26,16 +29,26 @@ def baselines(site: Site, phase: Phase, series: Series, source: str) -> list[Mod
 
 
 def measured(series: Series, model: str, source: str, target_s: float, most: float) -> ModelBaseline:
-    """One model's figures over the whole of the series."""
-    times = {name: _percentiles(series, name, model) for name in ("ttft", "tpot", "e2e")}
+    """One model's figures over the whole of the series; Refusal where one of them cannot be."""
+    try:
+        return _measured(series, model, source, target_s, most)
+    except ValidationError as error:
+        first = error.errors()[0]
+        figure = ".".join(map(str, first["loc"]))
+        raise Refusal(
+            f"What was recorded of {model} cannot be: {figure} is {first['input']:.4g} ({first['msg']}).",
+            "See what Prometheus says of that figure, and record the baseline again.",
+        ) from None
+
+
+def _measured(series: Series, model: str, source: str, target_s: float, most: float) -> ModelBaseline:
+    times: Any = {f"{name}_ms": _percentiles(series, name, model) for name in ("ttft", "tpot", "e2e")}
     queues = series.values("model:queue", model)
     queue, why = fit_queue(queues, series.values("model:ttft_p95", model), target_s, most)
     return ModelBaseline(
         model=model,
         source=source,
-        ttft_ms=times["ttft"],
-        tpot_ms=times["tpot"],
-        e2e_ms=times["e2e"],
+        **times,
         calls_per_second=_middle(series.values("model:calls", model)),
         prompt_tokens_per_second=_middle(series.values("model:prompt_tokens", model)),
         output_tokens_per_second=_middle(series.values("model:output_tokens", model)),
@@ -73,12 +86,12 @@ def fit_queue(
     )
 
 
-def _percentiles(series: Series, name: str, model: str) -> Percentiles | None:
+def _percentiles(series: Series, name: str, model: str) -> dict[str, float] | None:
     """The medians of each percentile over the test, in ms."""
     found = {at: _middle(series.values(f"model:{name}_{at}", model)) for at in ("p50", "p95", "p99")}
     if any(value is None for value in found.values()):
         return None
-    return Percentiles.model_validate({at: round((value or 0) * 1e3, 3) for at, value in found.items()})
+    return {at: round((value or 0) * 1e3, 3) for at, value in found.items()}
 
 
 def _middle(values: Sequence[Value]) -> float | None:

@@ -43,7 +43,7 @@ def series(draw):
     return Series(start=0, step_s=draw(some.sampled_from([1.0, 15.0, 1e6])), figures=figures)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, suppress_health_check=list(HealthCheck))
 @given(series(), some.sampled_from([1, 2]))
 def test_advice_is_a_sentence(read, phase):
     try:
@@ -55,11 +55,26 @@ def test_advice_is_a_sentence(read, phase):
     assert advice_data(said)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(series())
 def test_a_baseline_is_one_or_a_sentence(read):
     with contextlib.suppress(Refusal):
         assert baselines(LAB, 1, read, "whatever it was")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("calls", -1.0, "calls_per_second is -1"),
+        ("hit_rate", 1.5, "hit_rate is 1.5"),
+        ("ttft_p50", -0.1, "ttft_ms.p50 is -100"),
+        ("queue", -2.0, "queue_most is -2"),
+    ],
+)
+def test_a_figure_that_cannot_be_is_refused_by_name(name, value, said):
+    seen = {"calls": 2.0, "ttft_p50": 0.2, "ttft_p95": 0.3, "ttft_p99": 0.4}
+    with pytest.raises(Refusal, match=said):
+        baselines(LAB, 1, recorded(**(seen | {name: value})), "whatever it was")
 
 
 @pytest.mark.parametrize("value", [1e300, -1.0, 1e-300, 0.0, 1e9])

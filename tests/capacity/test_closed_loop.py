@@ -9,7 +9,7 @@ from rackwright.capacity.closed_loop import WAVES, Room, schedule
 loads = st.tuples(st.integers(1, 3000), st.integers(1, 300), st.integers(1, 24))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(load=loads, step_tokens=st.sampled_from((64, 512, 8192)), cache=st.sampled_from((4_000, 40_000, float("inf"))))
 def test_every_token_is_computed_and_every_request_ends(load, step_tokens, cache):
     prompt, output, concurrency = load

@@ -150,7 +150,7 @@ plain = st.recursive(
 keys = sorted({key for config in CONFIGS.values() for key in {**config, **config.get("text_config", {})}})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(name=st.sampled_from(sorted(CONFIGS)), changes=st.dictionaries(st.sampled_from(keys), plain, max_size=4))
 def test_any_config_is_a_shape_or_one_refusal(name, changes):
     config = {**CONFIGS[name].get("text_config", CONFIGS[name]), **changes}

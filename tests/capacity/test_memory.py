@@ -116,7 +116,7 @@ replicas = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(replica=replicas, tokens=st.integers(1, 100_000))
 def test_more_memory_never_holds_fewer_sequences(replica, tokens):
     larger = replica.with_(memory_fraction=0.98)

@@ -118,7 +118,7 @@ def drained(replica, calls):
     return ended
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     lengths=st.lists(st.tuples(st.integers(1, 900), st.integers(1, 120)), min_size=1, max_size=25),
     cache=st.integers(1100, 6000),

@@ -159,7 +159,7 @@ workloads = st.fixed_dictionaries(
 milliseconds = st.floats(0.001, 3_600_000)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(changes=workloads, ttft=milliseconds, tpot=milliseconds)
 def test_any_workload_is_planned_or_refused(lab, changes, ttft, tpot):
     workload = Workload(**{**lab.workload.model_dump(), **changes})

@@ -13,7 +13,7 @@ OSS = Timing(replica_of("openai/gpt-oss-120b", "h100_sxm", tensor_parallel=2))
 loads = st.builds(Load, st.floats(0.001, 5), st.floats(50, 20_000), st.floats(2, 2000))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(load=loads, factor=st.floats(1.01, 3))
 def test_more_load_is_never_faster(load, factor):
     for timing in (LLAMA, OSS):
@@ -23,7 +23,7 @@ def test_more_load_is_never_faster(load, factor):
         assert after.sequences >= before.sequences * (1 - 1e-6) or after.limit == "prompts"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(load=loads)
 def test_little_holds(load):
     found = steady(LLAMA, load)

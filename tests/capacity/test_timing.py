@@ -39,7 +39,7 @@ def cost(timing, decodes, each, prefill, back):
     return timing.step_ms(decodes, decodes * each, prefill, prefill * back)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(timing=timings, step=steps, more=st.integers(1, 100))
 def test_more_work_never_takes_less_time(timing, step, more):
     decodes, each, prefill, back = step
@@ -54,7 +54,7 @@ def test_more_work_never_takes_less_time(timing, step, more):
         assert cost(timing, *changed) >= before * (1 - 1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(timing=timings, step=steps)
 def test_faster_hardware_never_takes_longer(timing, step):
     device = timing.replica.hardware
@@ -67,7 +67,7 @@ def test_faster_hardware_never_takes_longer(timing, step):
         assert cost(Timing(timing.replica.with_(hardware=faster)), *step) <= slower * (1 + 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(timing=timings, prompt=st.integers(1, 60_000), cached=st.integers(0, 60_000))
 def test_a_prompt_that_is_partly_cached_is_never_slower(timing, prompt, cached):
     assert timing.prefill_ms(prompt, min(cached, prompt)) <= timing.prefill_ms(prompt) * (1 + 1e-9)

@@ -134,7 +134,7 @@ def test_what_is_no_table_is_refused(tmp_path):
         read_measurements(tmp_path / "nothing.csv")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     changes=st.dictionaries(
         st.sampled_from([*GOOD, "moe_weights", "data_parallel", "engine_version", "measured"]),

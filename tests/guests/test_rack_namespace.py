@@ -3,10 +3,10 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from rackwright.errors import Refusal
 from rackwright.guests import needs
@@ -16,7 +16,6 @@ from rackwright.sandbox import processes
 from rackwright.site.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60
 ASK_WHO_HAS = """
 import socket, struct, sys
 address, mac = socket.inet_aton("10.30.0.1"), bytes.fromhex("525400000001")
@@ -95,12 +94,9 @@ def test_everything_in_it_ends_with_whoever_started_it(tmp_path, number):
     )
     with owner:
         assert owner.stdout.readline() == b"up\n"
-        assert len(processes.working_in(tmp_path)) == 2
+        until(lambda: len(processes.working_in(tmp_path)) == 2)  # what was begun is seen once it is what it becomes
         owner.send_signal(number)
-    deadline = time.monotonic() + PATIENCE
-    while processes.working_in(tmp_path):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not processes.working_in(tmp_path))
 
 
 def test_where_a_namespace_may_not_be_made_the_reason_is_told(tmp_path, monkeypatch):

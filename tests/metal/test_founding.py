@@ -8,13 +8,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from base64 import b64encode
 from pathlib import Path
 
 import pytest
 import yaml
 from pretended_machine import Machine
+from waiting import until
 
 from rackwright.metal import kubeadm, kubernetes_plan
 from rackwright.metal.kubeconfig import kubeconfig
@@ -46,14 +46,6 @@ def planned(host):
         site=SITE.name,
         minutes=10,
     )
-
-
-def until(asked, what):
-    """Wait on a condition; a machine under load takes its time."""
-    deadline = time.monotonic() + 600
-    while not asked():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.3)
 
 
 @pytest.fixture(scope="module")

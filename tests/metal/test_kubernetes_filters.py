@@ -1,5 +1,6 @@
 """The filters between a play and what is decided: what kubeadm prints is understood, and never repeated."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -83,3 +84,23 @@ def test_a_site_without_a_second_phase_is_refused_in_words():
 def test_the_certificate_that_ends_first_counts():
     said = {"certificates": [{"residualTime": 86400 * 200}, {"residualTime": 86400 * 30 + 5}, {"missing": True}]}
     assert metal_kubernetes.kubernetes_days_left(said) == 30
+
+
+def test_a_node_joins_with_the_taints_of_its_roles_and_is_told_what_it_lacks_later():
+    for name, wanted in (("agents-01", ["rackwright/agents"]), ("train-01", ["rackwright/training"]), ("gpu-02", [])):
+        wished = planned(name)
+        assert [each["key"] for each in wished["joining"]["nodeRegistration"]["taints"]] == wanted
+        assert wished["taints"] == wished["joining"]["nodeRegistration"]["taints"]
+        bare = json.dumps({"metadata": {}, "spec": {}})
+        words = metal_kubernetes.kubernetes_marks(bare, wished["labels"], wished["taints"])
+        assert words["taints"] == [f"{key}:NoSchedule" for key in wanted]
+        assert words["labels"] == [f"{key}={value}" for key, value in wished["labels"].items()]
+
+
+def test_lent_gpus_are_marked_when_a_node_joins():
+    host, site, catalog, controls = seen("train-01")
+    lending = {**site, "training": {**site["training"], "lends_gpus": True}}
+    wished = metal_kubernetes.kubernetes_plan_of(host, lending, catalog, controls, 5)
+    (taint,) = wished["joining"]["nodeRegistration"]["taints"]
+    assert taint == {"key": "rackwright/training", "effect": "PreferNoSchedule"}
+    assert wished["labels"]["rackwright/inference"] == "true"

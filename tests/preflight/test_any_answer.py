@@ -31,7 +31,7 @@ WORDS = st.text(max_size=60) | st.sampled_from(
         "[" * 5000,
     ]
 )
-TIMES = settings(deadline=None, suppress_health_check=list(HealthCheck))
+TIMES = settings(suppress_health_check=list(HealthCheck))
 
 
 @cache

@@ -7,10 +7,10 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from rackwright.errors import Refusal
 from rackwright.sandbox import processes
@@ -77,10 +77,9 @@ def test_an_interruption_ends_it_too(toolbox, number):
 def test_an_interruption_while_it_starts_ends_it_too(toolbox):
     paths = json.dumps({name: str(found.path) for name, found in toolbox.items()})
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(ALONE), paths], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not (folders := [path for path in parent_folder().glob("*") if path.is_dir() and processes.working_in(path)]):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    folders = until(
+        lambda: [path for path in parent_folder().glob("*") if path.is_dir() and processes.working_in(path)]
+    )
     process.send_signal(signal.SIGINT)
     process.wait(timeout=60)
     assert not processes.working_in(folders[0])

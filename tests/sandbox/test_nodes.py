@@ -114,10 +114,23 @@ def test_the_server_of_phase_1_is_k3s_and_takes_everything(lab):
     assert node["status"]["nodeInfo"]["kubeletVersion"] == CATALOG.kubernetes.k3s
 
 
-def test_control_hosts_of_phase_2_take_no_other_work(lab):
-    tainted = {node["metadata"]["name"] for node in nodes(lab, 2, CATALOG) if node["spec"]["taints"]}
-    assert tainted == {"control-01", "control-02", "control-03"}
+def test_hosts_of_phase_2_that_are_kept_for_something_take_no_other_work(lab):
+    rack = nodes(lab, 2, CATALOG)
+    keys = {node["metadata"]["name"]: [each["key"] for each in node["spec"]["taints"]] for node in rack}
+    control = ["node-role.kubernetes.io/control-plane"]
+    assert {name: kept for name, kept in keys.items() if kept} == {
+        "agents-01": ["rackwright/agents"],
+        "train-01": ["rackwright/training"],
+        **dict.fromkeys(("control-01", "control-02", "control-03"), control),
+    }
     assert first(lab, 2)["status"]["nodeInfo"]["kubeletVersion"] == f"v{CATALOG.kubernetes.kubeadm}"
+
+
+def test_lent_gpus_are_seen_by_who_places_models(lab):
+    lending = lab.model_copy(update={"training": lab.training.model_copy(update={"lends_gpus": True})})
+    node = next(each for each in nodes(lending, 2, CATALOG) if each["metadata"]["name"] == "train-01")
+    assert node["metadata"]["labels"]["rackwright/inference"] == "true"
+    assert [each["effect"] for each in node["spec"]["taints"]] == ["PreferNoSchedule"]
 
 
 def test_every_node_has_a_pod_network_of_its_own(lab):

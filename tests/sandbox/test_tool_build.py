@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections import namedtuple
 from pathlib import Path
 
 import pytest
 from pretended_programs import script
+from waiting import until
 
 from rackwright.errors import Refusal
 from rackwright.sandbox import processes
@@ -80,14 +80,6 @@ def left_behind() -> list[str]:
     """What is in the cache besides finished folders, locks and logs."""
     folder = cache.cache_folder() / "tools"
     return [path.name for path in folder.iterdir() if path.is_dir() and path.name.startswith(cache.HALF_MADE)]
-
-
-def until(condition) -> None:
-    """Wait for something that must come."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def calls(tmp_path: Path) -> int:

@@ -25,13 +25,13 @@ def fits(sizes, rooms):
     return not sizes
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=300)
 @given(sizes=SIZES, rooms=ROOMS)
 def test_what_finds_no_room_finds_none_in_any_arrangement(sizes, rooms):
     assert bool(without_room(sizes, rooms)) == (not fits(sizes, rooms))
 
 
-@settings(max_examples=200, derandomize=True, deadline=None, database=None)
+@settings(max_examples=200)
 @given(sizes=st.lists(st.sampled_from([1, 2, 4, 8]), max_size=6), rooms=ROOMS)
 def test_sizes_that_divide_each_other_need_no_search(sizes, rooms):
     assert bool(without_room(sizes, rooms)) == (not fits(sizes, rooms))

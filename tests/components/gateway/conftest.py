@@ -89,7 +89,7 @@ def start(tmp_path):
     """Start a proxy for some models; everything that it started is ended afterwards."""
     running: list[Proxy] = []
 
-    def begin(models=("llama", "qwen"), tenants=None, others=None, names=None, **settings) -> Proxy:
+    def begin(models=("llama", "qwen"), tenants=None, others=None, names=None, told=None, **settings) -> Proxy:
         folder = Path(tmp_path / f"proxy-{len(running)}")
         folder.mkdir()
         certify(folder)
@@ -99,7 +99,7 @@ def start(tmp_path):
         keys = {tenant.key: f"a-key-of-{tenant.name}-{'x' * 24}" for tenant in tenants}
         engines = {model: Engine() for model in models}
         upstreams = {model: engine.address for model, engine in engines.items()} | (others or {})
-        rendered = envoy_configuration(gateway, tenants, keys, upstreams, place)
+        rendered = envoy_configuration(gateway, tenants, keys, upstreams, place, **(told or {}))
         if names:
             ask_for_names(rendered, names)
         (folder / "envoy.json").write_text(json.dumps(rendered))

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from stand_in_engine import Engine
 from stand_in_names import Names
+from waiting import until
 
 from components.gateway.objects import drain
 from components.gateway.place import TENANT_HEADER
@@ -124,19 +125,18 @@ def test_over_its_requests_at_once_a_tenant_is_refused_over_all_models(start, li
     proxy = start(tenants=limited(concurrent_requests=2))
     for engine in proxy.engines.values():
         engine.gate.clear()
-    held = [threading.Thread(target=ask, args=(proxy.client(), path)) for path in (CHAT, "/qwen/v1/completions")]
-    for thread in held:
-        thread.start()
-    time.sleep(1)
-    refused = ask(proxy.client())
-    assert refused.status_code == 429
-    assert refused.headers["retry-after"]
-    assert "at once" in refused.json()["error"]["message"]
-    assert threading.Thread(target=ask, args=(proxy.client("batch"), CHAT)).start() is None
-    for engine in proxy.engines.values():
-        engine.gate.set()
-    for thread in held:
-        thread.join()
+    with ThreadPoolExecutor() as threads:
+        held = [threads.submit(ask, proxy.client(), path) for path in (CHAT, "/qwen/v1/completions")]
+        until(lambda: all(engine.seen for engine in proxy.engines.values()))
+        refused = ask(proxy.client())
+        assert refused.status_code == 429
+        assert refused.headers["retry-after"]
+        assert "at once" in refused.json()["error"]["message"]
+        held.append(threads.submit(ask, proxy.client("batch"), CHAT))
+        until(lambda: len(proxy.engines["llama"].seen) == 2)  # another tenant is let in
+        for engine in proxy.engines.values():
+            engine.gate.set()
+        assert [each.result().status_code for each in held] == [200] * 3
     assert ask(proxy.client()).status_code == 200
 
 
@@ -182,11 +182,12 @@ def test_an_engine_that_leaves_its_name_finishes_and_gets_nothing_more(start):
 
     with ThreadPoolExecutor() as threads:
         begun = [threads.submit(stream, proxy.client()) for _ in range(6)]
-        time.sleep(1)
+        until(lambda: len(staying.seen) + len(leaving.seen) == 6)
         assert staying.seen
         assert leaving.seen
         names.addresses = ("127.0.0.1",)
-        time.sleep(4)  # the proxy asks every 2 s
+        asked = names.asked
+        until(lambda: names.asked > asked + 1)  # the proxy asks every 2 s, and the second answer comes after the first
         before = len(leaving.seen)
         assert all(ask(proxy.client()).status_code == 200 for _ in range(10))
         assert len(leaving.seen) == before
@@ -254,7 +255,7 @@ def test_a_drain_lets_every_stream_finish(start):
 
     reader = threading.Thread(target=read)
     reader.start()
-    time.sleep(1)
+    until(lambda: proxy.engines["llama"].seen)
     # What the kubelet does: the hook, then the order to end.
     began = time.monotonic()
     subprocess.run(drain(proxy.place, 0, 30), check=True, timeout=30)
