@@ -1,7 +1,7 @@
 """The component."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from ipaddress import IPv4Address
 
 import pulumi
@@ -44,13 +44,16 @@ class Gateway(Component):
         scrape_interval_s: int,
         issuers: pulumi.Resource,
         monitors: pulumi.Resource,
+        by_priority: Collection[str] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts)
         self._shut(models_in, upstreams)
         wanted = {tenant.key: keys[tenant.key] for tenant in tenants}
         rendered = pulumi.Output.all(**wanted).apply(
-            lambda given: json.dumps(envoy_configuration(gateway, tenants, given, upstreams), indent=1)
+            lambda given: json.dumps(
+                envoy_configuration(gateway, tenants, given, upstreams, by_priority=by_priority), indent=1
+            )
         )
         files = {"envoy.json": rendered, "certificate.json": json.dumps(certificate_configuration())}
         needed = [

@@ -5,7 +5,7 @@ sends to the tenant's cluster, whose circuit breaker counts its requests in flig
 the proxy, whose manager sends to the model. So limits are a tenant's over all models, and statistics are of both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from components.gateway.clusters import MODELS, clusters
@@ -13,6 +13,7 @@ from components.gateway.filters import filters, router, typed
 from components.gateway.place import Place
 from components.gateway.replies import replies
 from components.gateway.routes import model_routes, tenant_routes
+from components.gateway.urgency import mutation
 from rackwright.site.gateway import Gateway
 from rackwright.site.tenants import Tenant
 
@@ -32,9 +33,16 @@ def envoy_configuration(
     keys: Mapping[str, str],
     upstreams: Mapping[str, str],
     place: Place = Place(),  # noqa: B008 - frozen
+    *,
+    picked: Collection[str] = (),
+    by_priority: Collection[str] = (),
 ) -> Configuration:
-    """The whole bootstrap; `keys` are API keys by their names in the vault, `upstreams` are host:port by model."""
-    listeners = [_https(gateway, tenants, keys, place), _models(gateway, upstreams), _metrics(place)]
+    """The whole bootstrap; `keys` are API keys by their names in the vault, `upstreams` are host:port by model.
+
+    `picked` and `by_priority` are models whose router, and whose engine, is told the tenant's class.
+    """
+    models = model_routes(gateway, tuple(upstreams), picked=picked, by_priority=by_priority)
+    listeners = [_https(gateway, tenants, keys, place), _models(gateway, models), _metrics(place)]
     return {
         "node": {"id": "gateway", "cluster": "gateway"},
         "admin": {"address": _socket("127.0.0.1", place.admin_port)},
@@ -87,11 +95,11 @@ def _https(gateway: Gateway, tenants: Sequence[Tenant], keys: Mapping[str, str],
     }
 
 
-def _models(gateway: Gateway, upstreams: Mapping[str, str]) -> Configuration:
+def _models(gateway: Gateway, routes: list[Any]) -> Configuration:
     manager = _manager(
         MODELS,
-        model_routes(gateway, tuple(upstreams)),
-        [router()],
+        routes,
+        [mutation(), router()],
         skip_xff_append=True,
         preserve_external_request_id=True,
         stream_idle_timeout=f"{gateway.request_timeout_s}s",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-TENANT_HEADER = "x-rackwright-tenant"
+TENANT_HEADER, CLASS_HEADER = "x-rackwright-tenant", "x-rackwright-class"
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
 """Which way a request goes: by its key to its tenant, and from there by its path to a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from components.gateway.clusters import cluster_of, model_name
 from components.gateway.filters import no_body, rate_limit, share
-from components.gateway.place import TENANT_HEADER
+from components.gateway.urgency import said_of, told
 from rackwright.site.gateway import Gateway
 from rackwright.site.tenants import Tenant
 
 Route = dict[str, Any]
+# What tenants may call of an engine's API, below /v1/. Nothing else: one more path takes the priority that a request's
+# body claims, whatever the gateway says of it (chat/completions/batch), others load weights.
+API = ("chat/completions", "completions", "messages", "messages/count_tokens", "models", "responses")
 CONNECT_FAILED = {"retry_on": "connect-failure,reset-before-request", "num_retries": 2}  # nothing was begun yet
 
 
@@ -31,10 +34,19 @@ def tenant_routes(gateway: Gateway, tenants: Sequence[Tenant], keys: Mapping[str
     ]
 
 
-def model_routes(gateway: Gateway, models: Sequence[str]) -> list[Route]:
-    """A prefix for each model; a site with one model needs none. Nothing but /v1 of an engine is reached."""
-    routes = [_model_route(gateway, f"/{model}/v1/", model) for model in models]
-    return routes + [_model_route(gateway, "/v1/", model) for model in models if len(models) == 1]
+def model_routes(
+    gateway: Gateway, models: Sequence[str], *, picked: Collection[str] = (), by_priority: Collection[str] = ()
+) -> list[Route]:
+    """A prefix for each model; a site with one model needs none.
+
+    `picked` are models whose router chooses a replica, `by_priority` those whose engines schedule by priority.
+    """
+    ways = [(f"/{model}", model) for model in models] + [("", model) for model in models if len(models) == 1]
+    return [
+        _model_route(gateway, prefix, model)
+        | {"typed_per_filter_config": told(model, picked=model in picked, by_priority=model in by_priority)}
+        for prefix, model in ways
+    ]
 
 
 def _headers(key: str) -> list[dict[str, Any]]:
@@ -49,14 +61,17 @@ def _tenant_route(gateway: Gateway, tenant: Tenant, header: dict[str, Any]) -> R
         "match": {"prefix": "/", "headers": [header]},
         "route": {"cluster": cluster_of(tenant), "timeout": f"{gateway.request_timeout_s}s"},
         "request_headers_to_remove": ["authorization", "x-api-key"],
-        "request_headers_to_add": [_header(TENANT_HEADER, tenant.name)],
+        "request_headers_to_add": [_header(key, value) for key, value in said_of(tenant).items()],
         "typed_per_filter_config": rate_limit(tenant.name, share(tenant.limits.requests_per_minute, gateway)),
     }
 
 
 def _model_route(gateway: Gateway, prefix: str, model: str) -> Route:
-    way = {"cluster": model_name(model), "prefix_rewrite": "/v1/", "timeout": f"{gateway.request_timeout_s}s"}
-    return {"name": model, "match": {"prefix": prefix}, "route": way | {"retry_policy": CONNECT_FAILED}}
+    way: dict[str, Any] = {"cluster": model_name(model), "timeout": f"{gateway.request_timeout_s}s"}
+    if prefix:
+        way["regex_rewrite"] = {"pattern": {"regex": f"^{prefix}/"}, "substitution": "/"}
+    match = {"safe_regex": {"regex": f"{prefix}/v1/({'|'.join(API)})"}}
+    return {"name": model, "match": match, "route": way | {"retry_policy": CONNECT_FAILED}}
 
 
 def _header(key: str, value: str) -> dict[str, Any]:

@@ -19,3 +19,8 @@ def of_router(priority: PriorityClass) -> int:
 def of_engine(priority: PriorityClass) -> int:
     """The priority of a request in vLLM: lower goes first."""
     return -URGENCY[priority]
+
+
+def objective(model: str, priority: str) -> str:
+    """The name of the InferenceObjective of a class: each belongs to one model's pool, and all are in one namespace."""
+    return f"{model}-{priority}"
