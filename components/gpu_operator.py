@@ -11,6 +11,7 @@ from components.base import Chart, Component
 from components.base.network import Rule, names, policy, scrapes
 from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Host
+from rackwright.site.node_marks import KEPT_FOR, toleration
 
 COUNTERS = "gpu-counters"
 DCGM_PORT, OPERATOR_PORT = 9400, 8080  # the operator gives itself a monitor too, and has no switch for it
@@ -22,6 +23,16 @@ K3S_CONTAINERD = {
     "CONTAINERD_SOCKET": "/run/k3s/containerd/containerd.sock",
 }
 
+# The charts' own list; a host that is kept for something has GPUs all the same, and a list of ours replaces theirs.
+TOLERATIONS = [
+    {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+    *(toleration(role) for role in KEPT_FOR),
+]
+DISCOVERY = [
+    {"key": "node-role.kubernetes.io/control-plane", "operator": "Equal", "value": "", "effect": "NoSchedule"},
+    *TOLERATIONS,
+]
+
 
 def values(gpu: Gpu, hosts: Sequence[Host], scrape_interval_s: int, counters: str) -> dict[str, Any]:
     """What the chart is told."""
@@ -31,6 +42,8 @@ def values(gpu: Gpu, hosts: Sequence[Host], scrape_interval_s: int, counters: st
             "enabled": False,  # the host's, too: k3s finds its runtime when it starts
             "env": [{"name": name, "value": value} for name, value in K3S_CONTAINERD.items()],
         },
+        "daemonsets": {"tolerations": TOLERATIONS},
+        "node-feature-discovery": {"worker": {"tolerations": DISCOVERY}},
         "cdi": {"enabled": True},  # devices by name: a daemon-reload on the host takes them from no container
         "mig": {"strategy": gpu.mig_strategy},
         "migManager": {"config": {"default": layout(hosts)}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from ansible.errors import AnsibleFilterError
 
 from rackwright.errors import Refusal
 from rackwright.metal import containerd, core_dns, kubeadm, kubernetes_packages, kubernetes_plan, kubernetes_state
+from rackwright.site import node_marks
 from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
@@ -44,6 +46,7 @@ class FilterModule:
             "kubernetes_moves": lambda wished, said: _refusing(kubernetes_packages.moves)(_plain(wished), said),
             "kubernetes_crowded": lambda pods, nodes: core_dns.is_crowded(_plain(pods), _plain(nodes)),
             "kubernetes_days_left": kubernetes_days_left,
+            "kubernetes_marks": kubernetes_marks,
         }
 
 
@@ -75,6 +78,7 @@ def kubernetes_plan_of(
         site=_plain(site["name"]),
         minutes=int(minutes),
         images=_plain(images) or None,
+        lends_gpus=bool((site.get("training") or {}).get("lends_gpus")),
     )
 
 
@@ -87,6 +91,15 @@ def kubernetes_joining(document: Any, command: str, keys: str = "") -> str:
     key = certificate_key[0] if certificate_key else None
     opened = kubeadm.opened(_plain(document), token=token[1], ca_hash=ca_hash[1], certificate_key=key)
     return kubernetes_plan.written([opened])
+
+
+def kubernetes_marks(node: str, labels: Any, taints: Any) -> dict[str, list[str]]:
+    """What must be said to kubectl, so that a node bears its labels and taints; `node` is what it showed as JSON."""
+    shown = json.loads(node)
+    return {
+        "labels": node_marks.relabelled(_plain(labels), shown["metadata"].get("labels") or {}),
+        "taints": node_marks.retainted(_plain(taints), shown["spec"].get("taints") or []),
+    }
 
 
 def kubernetes_days_left(said: Any) -> int:

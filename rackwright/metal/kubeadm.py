@@ -38,25 +38,33 @@ Document = dict[str, Any]
 
 
 def founding(
-    host: Host, cluster: Cluster, controls: Sequence[Host], *, site: str, version: str, minutes: int, images: str | None
+    host: Host,
+    cluster: Cluster,
+    controls: Sequence[Host],
+    *,
+    site: str,
+    version: str,
+    minutes: int,
+    images: str | None,
+    lends_gpus: bool = False,
 ) -> list[Document]:
     """What the first control host makes the cluster from, and every other one keeps beside it for later."""
     return [
-        _init(host, minutes),
+        _init(host, minutes, lends_gpus),
         _cluster(cluster, controls, site=site, version=version, images=images),
         _kubelet(),
         _proxy(cluster),
     ]
 
 
-def joining(host: Host, cluster: Cluster, *, minutes: int) -> Document:
+def joining(host: Host, cluster: Cluster, *, minutes: int, lends_gpus: bool = False) -> Document:
     """What a host joins by, without what is secret; a control host joins the control plane too."""
     control = {"localAPIEndpoint": {"advertiseAddress": str(host.address), "bindPort": API_PORT}}
     return {
         "apiVersion": API_VERSION,
         "kind": "JoinConfiguration",
         "discovery": {"bootstrapToken": {"apiServerEndpoint": f"{cluster.api}:{API_PORT}"}},
-        "nodeRegistration": _registration(host),
+        "nodeRegistration": _registration(host, lends_gpus),
         "timeouts": _timeouts(minutes),
         **({"controlPlane": control} if "control" in host.roles else {}),
     }
@@ -95,12 +103,12 @@ def encryption(key: str) -> Document:
     }
 
 
-def _init(host: Host, minutes: int) -> Document:
+def _init(host: Host, minutes: int, lends_gpus: bool) -> Document:
     return {
         "apiVersion": API_VERSION,
         "kind": "InitConfiguration",
         "localAPIEndpoint": {"advertiseAddress": str(host.address), "bindPort": API_PORT},
-        "nodeRegistration": _registration(host),
+        "nodeRegistration": _registration(host, lends_gpus),
         "timeouts": _timeouts(minutes),
     }
 
@@ -175,12 +183,14 @@ def _proxy(cluster: Cluster) -> Document:
     }
 
 
-def _registration(host: Host) -> Document:
+def _registration(host: Host, lends_gpus: bool) -> Document:
     return {
         "name": host.name,
         "criSocket": SOCKET,
         "kubeletExtraArgs": _arguments({"node-ip": str(host.address), "config-dir": KUBELET_FOLDER}),
-        "taints": taints(2, host),  # written out also when empty: else kubeadm taints every control host
+        "taints": taints(
+            2, host, lends_gpus=lends_gpus
+        ),  # written out also when empty: else kubeadm taints every control host
     }
 
 

@@ -12,7 +12,7 @@ from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
 from rackwright.site.networks import Networks
-from rackwright.site.node_marks import labels
+from rackwright.site.node_marks import labels, taints
 from rackwright.site.operating_system import OperatingSystem
 
 MODULES = ("overlay", "br_netfilter")
@@ -33,6 +33,7 @@ def plan(
     site: str,
     minutes: int,
     images: str | None = None,
+    lends_gpus: bool = False,
 ) -> dict[str, Any]:
     """One host's part in the cluster of phase 2; `images` is a registry that stands in for Kubernetes' own."""
     version = catalog.kubernetes.kubeadm
@@ -47,16 +48,26 @@ def plan(
         "package_format": system.package_format,
         "repository": kubernetes_packages.repository(system, catalog.kubernetes.minor),
         "packages": kubernetes_packages.versions(catalog),
-        "labels": labels(host),
+        "labels": labels(host, lends_gpus=lends_gpus),
+        "taints": taints(2, host, lends_gpus=lends_gpus),
         "mtu": networks.nodes.mtu,
         "files": _files(host),
         "control_files": _control_files() if is_control else [],
         "founding": written(
-            kubeadm.founding(host, cluster, controls, site=site, version=version, minutes=minutes, images=images)
+            kubeadm.founding(
+                host,
+                cluster,
+                controls,
+                site=site,
+                version=version,
+                minutes=minutes,
+                images=images,
+                lends_gpus=lends_gpus,
+            )
         )
         if is_control
         else "",
-        "joining": kubeadm.joining(host, cluster, minutes=minutes),
+        "joining": kubeadm.joining(host, cluster, minutes=minutes, lends_gpus=lends_gpus),
         "address_pods": _address_pods(host, cluster, catalog) if is_control else {},
         "network": written(kube_router.objects(networks.nodes, image=catalog.images["kube-router"].reference)),
     }

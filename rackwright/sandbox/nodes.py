@@ -57,7 +57,7 @@ def _node(site: Site, phase: Phase, catalog: Catalog, host: Host, index: int) ->
             "annotations": {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"},
             "labels": _labels(site, phase, catalog, host),
         },
-        "spec": {"podCIDR": network, "podCIDRs": [network], "taints": taints(phase, host)},
+        "spec": {"podCIDR": network, "podCIDRs": [network], "taints": taints(phase, host, lends_gpus=site.lends_gpus)},
         "status": {
             "addresses": [
                 {"type": "InternalIP", "address": str(host.address)},
@@ -83,7 +83,7 @@ def _labels(site: Site, phase: Phase, catalog: Catalog, host: Host) -> dict[str,
     if phase == 1:
         found["node.kubernetes.io/instance-type"] = "k3s"
     else:
-        found |= labels(host)
+        found |= labels(host, lends_gpus=site.lends_gpus)
     if is_control(site, phase, host):
         # k3s writes true and marks its embedded etcd; kubeadm writes an empty value.
         k3s = {CONTROL_PLANE: "true", "node-role.kubernetes.io/etcd": "true"}

@@ -5,6 +5,7 @@ from typing import Self
 
 from pydantic import Field
 
+from rackwright.site.agents import Agents
 from rackwright.site.clusters import Cluster, Clusters
 from rackwright.site.gateway import Gateway
 from rackwright.site.gpu import Gpu
@@ -18,6 +19,7 @@ from rackwright.site.postgresql import Postgresql
 from rackwright.site.serving import Serving
 from rackwright.site.settings import Name, Settings
 from rackwright.site.tenants import Tenant
+from rackwright.site.training import Training
 from rackwright.site.vectors import Vectors
 from rackwright.site.workload import Targets, Workload
 
@@ -37,6 +39,12 @@ class Site(Settings):
     gateway: Gateway = Field(description="The door for tenants.")
     monitoring: Monitoring = Field(default=Monitoring(), description="The metrics.")
     object_storage: ObjectStorage | None = Field(default=None, description="The site's S3-compatible store.")
+    agents: Agents | None = Field(
+        default=None, description="Tools of agents; absent: the defaults, where hosts have the role."
+    )
+    training: Training | None = Field(
+        default=None, description="Training; absent: the defaults, where hosts have the role."
+    )
     tenants: tuple[Tenant, ...] = Field(min_length=1, description="Who may call.")
     workload: Workload = Field(description="The load that it must carry.")
     targets: Targets = Field(default=Targets(), description="How fast it must answer.")
@@ -78,3 +86,8 @@ class Site(Settings):
     def models_in(self, phase: Phase) -> tuple[tuple[Model, Serving], ...]:
         """Models served in a phase, each with how it runs there."""
         return tuple((model, serving) for _, model, serving in self.numbered_models_in(phase))
+
+    @property
+    def lends_gpus(self) -> bool:
+        """True where models may be served on training hosts."""
+        return self.training is not None and self.training.lends_gpus

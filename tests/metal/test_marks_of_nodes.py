@@ -44,14 +44,16 @@ def run(control_plane, toolbox, tmp_path, *options) -> str:
     file = tmp_path / "play.yml"
     file.write_text(yaml.safe_dump([play]))
     programs = [str(toolbox["kubectl"].path.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
+    environment = {
+        **os.environ,
+        "PATH": ":".join(programs),
+        "HOME": str(tmp_path),
+        "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+        "ANSIBLE_FILTER_PLUGINS": str(ROOT / "playbooks/filter_plugins"),
+    }
     done = subprocess.run(
         ["ansible-playbook", "--inventory=localhost,", "--connection=local", *options, file],
-        env={
-            **os.environ,
-            "PATH": ":".join(programs),
-            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
-            "HOME": str(tmp_path),
-        },
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
