@@ -8,7 +8,9 @@ import pulumi
 Manifest = dict[str, Any]
 
 PART_OF = {"app.kubernetes.io/part-of": "rackwright"}
-CLUSTER_SCOPED = frozenset({"ClusterIssuer", "Namespace", "PersistentVolume"})
+CLUSTER_SCOPED = frozenset(
+    {"ClusterIssuer", "CustomResourceDefinition", "Namespace", "PersistentVolume", "PriorityClass"}
+)
 CONFIDENTIAL = {"Secret": ["data", "stringData"]}
 
 

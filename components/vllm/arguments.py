@@ -6,16 +6,17 @@ from rackwright.site.models import Model
 from rackwright.site.serving import Serving
 
 PORT = 8000
+BLOCK_TOKENS = 64  # the router reckons with no smaller ones, and would believe in four times the cache
 KEEP_ALIVE_S = 75  # longer than the gateway keeps an idle connection, so that it never meets a closing one
 
 
-def command(model: Model, serving: Serving) -> list[str]:
+def command(model: Model, serving: Serving, *, routed: bool = False) -> list[str]:
     """The whole command line; nothing is left to the image's entrypoint, which has changed before."""
-    return ["vllm", "serve", model_folder(model), *arguments(model, serving)]
+    return ["vllm", "serve", model_folder(model), *arguments(model, serving, routed=routed)]
 
 
-def arguments(model: Model, serving: Serving) -> list[str]:
-    """Flags of `vllm serve`; what matters is said even where it is the default."""
+def arguments(model: Model, serving: Serving, *, routed: bool = False) -> list[str]:
+    """Flags of `vllm serve`; what matters is said even where it is the default. A router wants blocks that it knows."""
     return [
         f"--served-model-name={model.name}",
         "--host=0.0.0.0",
@@ -27,6 +28,7 @@ def arguments(model: Model, serving: Serving) -> list[str]:
         f"--gpu-memory-utilization={model.memory_fraction}",
         f"--kv-cache-dtype={model.kv_precision}",
         "--enable-prefix-caching",
+        *_blocks(model, routed=routed),
         f"--scheduling-policy={'priority' if serving.priority else 'fcfs'}",
         f"--shutdown-timeout={DRAIN_S}",  # its default ends requests in flight at once
         "--disable-access-log-for-endpoints=/health,/metrics,/v1/models",
@@ -49,6 +51,12 @@ def environment(model: Model) -> dict[str, str]:
         "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": str(KEEP_ALIVE_S),
         "VLLM_ENGINE_READY_TIMEOUT_S": str(startup_s(model)),  # its default of 600 s would end a slow start
     }
+
+
+def _blocks(model: Model, *, routed: bool) -> list[str]:
+    """Recurrent layers dictate the size themselves, and latent attention has kernels for one size each."""
+    is_free = model.shape.recurrent is None and model.shape.latent is None
+    return [f"--block-size={BLOCK_TOKENS}"] if routed and is_free else []
 
 
 def _parsers(model: Model) -> list[str]:

@@ -8,7 +8,8 @@ from components.base import PART_OF, Component, Manifest
 from components.base.network import from_peers, names, pods_in, policy, scrapes, to_object_storage, to_outside
 from components.vllm.arguments import PORT
 from components.vllm.pod import claim, deployment, export, from_origin, monitor, service, spare_gpus
-from components.vllm.weights import OBJECT_STORAGE, containers, hub_secret, origins
+from components.vllm.spread import budget, priority_class, stateful_set
+from components.vllm.weights import OBJECT_STORAGE, Container, containers, hub_secret, origins
 from rackwright.site.catalog import Image
 from rackwright.site.gpu import Gpu
 from rackwright.site.gpu_resources import requested
@@ -44,7 +45,10 @@ def ways_to_weights(models: Iterable[Model], store: ObjectStorage | None, inside
 
 
 class Vllm(Component):
-    """Each model's engine, its volume, its name and its metrics, in one namespace that only the gateway may call."""
+    """Each model's engines, their volumes, their name and their metrics, in one namespace that only callers reach.
+
+    Where they are spread, replicas stand on several of the hosts and a router chooses among them.
+    """
 
     def __init__(
         self,
@@ -62,6 +66,7 @@ class Vllm(Component):
         scrape_interval_s: int,
         volumes: pulumi.Resource,
         monitors: pulumi.Resource,
+        spread: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts, after=[volumes])
@@ -71,24 +76,56 @@ class Vllm(Component):
         for way in ways_to_weights(served, object_storage, inside):
             self.add(way)
         given = [*self._give(served, secrets), self.add(ACCOUNT)]
-        spare = spare_gpus(models, hosts, gpu)
-        for model, serving in models:
-            before = containers(model, engine=image, rclone=rclone, object_storage=object_storage)
-            room = spare[requested(model, gpu)]
-            pods = deployment(model, serving, image=image, before=before, gpu=gpu, spare=room)
-            claimed = self.add(claim(model, storage_class("models")), wait=False)
-            self._serve(model, pods, [*given, claimed])
+        images = {"engine": image, "rclone": rclone}
+        before = {model.name: containers(model, **images, object_storage=object_storage) for model in served}
+        if spread:
+            self._spread(models, hosts, gpu, image, before, given)
+        else:
+            self._together(models, hosts, gpu, image, before, given)
+        for model in served:
+            self.add(service(model), wait=False)
             self.add(monitor(model, scrape_interval_s), after=[monitors])
         self.upstreams = {model.name: upstream(model, name) for model in served}
         self.register_outputs({"upstreams": self.upstreams})
 
-    def _serve(self, model: Model, pods: Manifest, needed: list[pulumi.Resource]) -> None:
-        # Nothing here waits: weights may take an hour to come, nothing is registered that needs them, and whether they
-        # came is checked afterwards.
-        if isinstance(model.source, Nfs):
-            needed += [self.add(each, wait=False) for each in export(model, model.source)]
-        self.add(pods, after=needed, wait=False)
-        self.add(service(model), wait=False)
+    # Nothing below waits: weights may take an hour to come, nothing is registered that needs them, and whether they
+    # came is checked afterwards.
+
+    def _together(
+        self,
+        models: Sequence[tuple[Model, Serving]],
+        hosts: Sequence[Host],
+        gpu: Gpu,
+        image: Image,
+        before: Mapping[str, list[Container]],
+        given: Sequence[pulumi.Resource],
+    ) -> None:
+        spare = spare_gpus(models, hosts, gpu)
+        for model, serving in models:
+            room = spare[requested(model, gpu)]
+            pods = deployment(model, serving, image=image, before=before[model.name], gpu=gpu, spare=room)
+            claimed = self.add(claim(model, storage_class("models")), wait=False)
+            self.add(pods, after=[*given, *self._export(model), claimed], wait=False)
+
+    def _spread(
+        self,
+        models: Sequence[tuple[Model, Serving]],
+        hosts: Sequence[Host],
+        gpu: Gpu,
+        image: Image,
+        before: Mapping[str, list[Container]],
+        given: Sequence[pulumi.Resource],
+    ) -> None:
+        larger = [self.add(priority_class(gpus)) for gpus in sorted({model.gpus for model, _ in models})]
+        for model, serving in sorted(models, key=lambda each: -each[0].gpus):
+            pods = stateful_set(model, serving, image=image, before=before[model.name], gpu=gpu)
+            larger = [self.add(pods, after=[*given, *self._export(model), *larger], wait=False)]
+            if limits := budget(model, serving, hosts, gpu):
+                self.add(limits)
+
+    def _export(self, model: Model) -> list[pulumi.Resource]:
+        source = model.source
+        return [self.add(each, wait=False) for each in export(model, source)] if isinstance(source, Nfs) else []
 
     def _give(self, models: Sequence[Model], secrets: Mapping[str, pulumi.Input[str]]) -> list[pulumi.Resource]:
         tokens = hub_tokens(models)

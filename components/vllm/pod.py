@@ -51,29 +51,39 @@ def deployment(
         "selector": {"matchLabels": labels(model)},
         "strategy": _strategy(model, serving, spare),
         "progressDeadlineSeconds": rollout_s(model),
-        "template": {
-            "metadata": {"labels": labels(model) | PART_OF | from_origin(*origins(model))},
-            "spec": _pod(model, before, _engine(model, serving, image, gpu)),
-        },
+        "template": template(model, before, engine(model, command(model, serving), image, gpu)),
     }
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _named(model), "spec": spec}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": named(model), "spec": spec}
+
+
+def template(model: Model, before: list[Container], served_by: Container) -> dict[str, Any]:
+    """What every pod of a model is made from."""
+    return {
+        "metadata": {"labels": labels(model) | PART_OF | from_origin(*origins(model))},
+        "spec": _pod(model, before, served_by),
+    }
 
 
 def service(model: Model) -> Manifest:
     """The pods' own addresses under one name, so that a proxy sees each of them and chooses."""
     ports = [{"name": "http", "port": PORT, "targetPort": "http"}]
     spec = {"clusterIP": "None", "selector": labels(model), "ports": ports}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": _named(model), "spec": spec}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": named(model), "spec": spec}
 
 
 def claim(model: Model, storage_class: str) -> Manifest:
     """The volume for weights and compiled kernels; replicas on one node share it."""
-    spec = {
+    spec = wish(model, storage_class)
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": named(model), "spec": spec}
+
+
+def wish(model: Model, storage_class: str) -> dict[str, Any]:
+    """What a claim asks for: room for the weights and kernels, on a drive of the node's own."""
+    return {
         "storageClassName": storage_class,
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": f"{model.volume_gib}Gi"}},
     }
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": _named(model), "spec": spec}
 
 
 def export(model: Model, source: Nfs) -> tuple[Manifest, Manifest]:
@@ -87,11 +97,11 @@ def export(model: Model, source: Nfs) -> tuple[Manifest, Manifest]:
         "mountOptions": ["ro", "nfsvers=4.2"],
         "nfs": {"server": server, "path": path, "readOnly": True},
     }
-    wish = shape | {"volumeName": name, "resources": {"requests": {"storage": "1Gi"}}}
+    wanted = shape | {"volumeName": name, "resources": {"requests": {"storage": "1Gi"}}}
     metadata = {"name": name, "labels": PART_OF}
     return (
         {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": volume},
-        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": wish},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": wanted},
     )
 
 
@@ -99,10 +109,11 @@ def monitor(model: Model, scrape_interval_s: int) -> Manifest:
     """Where Prometheus finds the engine's metrics."""
     endpoints = [{"port": "http", "path": "/metrics", "interval": f"{scrape_interval_s}s"}]
     spec = {"selector": {"matchLabels": labels(model)}, "podMetricsEndpoints": endpoints}
-    return {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": _named(model), "spec": spec}
+    return {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": named(model), "spec": spec}
 
 
-def _named(model: Model) -> dict[str, Any]:
+def named(model: Model) -> dict[str, Any]:
+    """Metadata of an object that bears the model's name."""
     return {"name": model.name, "labels": labels(model) | PART_OF}
 
 
@@ -115,7 +126,7 @@ def _strategy(model: Model, serving: Serving, spare: int) -> dict[str, Any]:
     return {"type": "Recreate"}
 
 
-def _pod(model: Model, before: list[Container], engine: Container) -> dict[str, Any]:
+def _pod(model: Model, before: list[Container], served_by: Container) -> dict[str, Any]:
     volumes: list[dict[str, Any]] = [
         {"name": "models", "persistentVolumeClaim": {"claimName": model.name}},
         {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": f"{model.shm_gib}Gi"}},
@@ -139,19 +150,20 @@ def _pod(model: Model, before: list[Container], engine: Container) -> dict[str, 
         },
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
         "initContainers": before,
-        "containers": [engine],
+        "containers": [served_by],
         "volumes": volumes,
     }
 
 
-def _engine(model: Model, serving: Serving, image: Image, gpu: Gpu) -> Container:
+def engine(model: Model, words: list[str], image: Image, gpu: Gpu) -> Container:
+    """The engine's container, started with a whole command line."""
     devices = {requested(model, gpu): str(model.gpus)}
     # Shared memory is memory of the container, so memory_gib counts it.
     limit = {"memory": f"{model.memory_gib + LOADING_GIB * model.gpus}Gi"}
     return {
         "name": "vllm",
         "image": image.reference,
-        "command": command(model, serving),
+        "command": words,
         "env": [{"name": name, "value": value} for name, value in environment(model).items()],
         "ports": [{"name": "http", "containerPort": PORT}],
         "resources": {
