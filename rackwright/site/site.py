@@ -87,6 +87,15 @@ class Site(Settings):
         """Models served in a phase, each with how it runs there."""
         return tuple((model, serving) for _, model, serving in self.numbered_models_in(phase))
 
+    def numbered_servers_in(self, phase: Phase) -> tuple[tuple[int, Host], ...]:
+        """Hosts on which models may be served, each with its number in the file: for inference, and lent ones."""
+        lent: tuple[Role, ...] = ("training",) if phase == 2 and self.lends_gpus else ()
+        return tuple(
+            (index, host)
+            for index, host in self.numbered_hosts_in(phase)
+            if "inference" in host.roles or (host.gpus and any(role in host.roles for role in lent))
+        )
+
     @property
     def lends_gpus(self) -> bool:
         """True where models may be served on training hosts."""

@@ -12,7 +12,7 @@ class Training(Settings):
     waiting: int = Field(default=50, ge=1, le=10_000, description="Jobs that run or wait at once; more are refused.")
     lends_gpus: bool = Field(
         default=False,
-        description="True: models may be served on GPUs of training hosts that no job holds; they are not counted on.",
+        description="True: models are served on training hosts too, and jobs get the GPUs that are left.",
     )
     tracking: bool = Field(
         default=False, description="True: MLflow, with the database mlflow and the site's object storage."

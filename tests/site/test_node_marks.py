@@ -75,3 +75,11 @@ def test_taints_of_ours_come_and_go_and_others_stay():
 def test_a_shared_control_host_loses_no_taint_that_is_not_ours():
     """Who taints a control host by hand means it."""
     assert retainted([], [CONTROL]) == []
+
+
+def test_lent_gpus_are_counted_where_replicas_look_for_room():
+    lending = LAB.model_copy(update={"training": LAB.training.model_copy(update={"lends_gpus": True})})
+    own = ["gpu-01", "gpu-02", "gpu-03"]
+    assert [host.name for _, host in LAB.numbered_servers_in(2)] == own
+    assert [host.name for _, host in lending.numbered_servers_in(2)] == [*own, "train-01"]
+    assert [host.name for _, host in lending.numbered_servers_in(1)] == ["gpu-01"]

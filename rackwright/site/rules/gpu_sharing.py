@@ -87,7 +87,7 @@ def single_slices_are_alike(site: Site, phase: Phase) -> Iterator[Broken]:
     """With the strategy single, nvidia.com/gpu must mean the same on every node that serves."""
     if site.gpu.mig_strategy != "single":
         return
-    servers = [(index, host.name, host.gpus) for index, host in site.numbered_hosts_in(phase, "inference") if host.gpus]
+    servers = [(index, host.name, host.gpus) for index, host in site.numbered_servers_in(phase) if host.gpus]
     for index, _, gpus in servers[1:]:
         _, name, first = servers[0]
         if gpus.mig != first.mig:

@@ -37,7 +37,7 @@ def shared_memory_suffices(model: Model, place: Place) -> Iterator[Broken]:
 def _gpus(site: Site, phase: Phase, model: Model) -> Iterator[Gpus]:
     served = model.phase1 if phase == 1 else model.phase2
     wanted = requested(model, site.gpu)
-    for host in site.hosts_in(phase, "inference") if served.replicas else ():
+    for _, host in site.numbered_servers_in(phase) if served.replicas else ():
         if host.gpus and wanted in offered(host.gpus, site.gpu):
             yield host.gpus
 

@@ -69,9 +69,9 @@ def _shortage(
 
 
 def _rooms(site: Site, phase: Phase, resource: str) -> list[tuple[str, int]]:
-    """How many of a resource each inference host of a phase offers; hosts without any are left out."""
+    """How many of a resource each host that serves in a phase offers; hosts without any are left out."""
     found = []
-    for host in site.hosts_in(phase, "inference"):
+    for _, host in site.numbered_servers_in(phase):
         if host.gpus and host.gpus.mig and site.gpu.mig_strategy == "none":
             raise NotKnown  # slices that nothing offers: a fault of its own
         count = offered(host.gpus, site.gpu).get(resource, 0) if host.gpus else 0

@@ -8,7 +8,6 @@ from rackwright.site.reading.faults import Place
 from rackwright.site.reading.judge import Broken
 from rackwright.site.rules.host_room import WHOLE_SHARE
 from rackwright.site.site import Site
-from rackwright.site.volumes import SPARE_GB, model_volumes, room_gb
 
 TRACKING = "mlflow"  # its database
 
@@ -44,21 +43,6 @@ def tools_fit_on_a_host(site: Site) -> Iterator[Broken]:
                 ("agents", key),
                 f"is {getattr(site.agents, key)}, and the largest host for agents can give {most} {unit}",
                 f"write at most {most}",
-            )
-
-
-def lent_hosts_hold_the_models(site: Site) -> Iterator[Broken]:
-    """A replica brings its weights to whichever host it lands on."""
-    largest = max(model_volumes(site, 2), key=lambda volume: volume.size_gb, default=None) if site.lends_gpus else None
-    if largest is None:
-        return
-    for index, host in site.numbered_hosts_in(2, "training"):
-        if largest.size_gb > room_gb(host, "models"):
-            yield Broken(
-                ("hosts", index, "disks"),
-                f"have {host.disk_gb('models')} GB of purpose models, {SPARE_GB} of them spare, and {largest.owner} "
-                f"wants {largest.size_gb} where training lends its GPUs",
-                "give more drives to models, or write `lends_gpus: false`",
             )
 
 

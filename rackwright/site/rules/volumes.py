@@ -51,11 +51,11 @@ def data_volumes_find_hosts(site: Site) -> Iterator[Broken]:
 
 
 def inference_hosts_hold_their_models(site: Site) -> Iterator[Broken]:
-    """In phase 2 a replica of any model may land on any inference host."""
+    """In phase 2 a replica of any model may land on any host that serves, lent ones as well."""
     largest = max(model_volumes(site, 2), key=_size, default=None) if 2 in site.phases else None
     if largest is None:
         return
-    for index, host in site.numbered_hosts_in(2, "inference"):
+    for index, host in site.numbered_servers_in(2):
         if largest.size_gb > room_gb(host, "models"):
             yield Broken(
                 ("hosts", index, "disks"),
