@@ -42,8 +42,10 @@ def lay(given: Given) -> None:
     qdrant = Qdrant("qdrant", site.vectors, chart=charts["qdrant"], spread=site.vectors.phase1,
                     api_key=secrets["qdrant_api_key"], read_only_api_key=secrets["qdrant_read_only_api_key"],
                     **kept, **watched, opts=given.options)
-    postgres = Postgres("postgres", site.postgresql, chart=charts["cloudnative-pg"], image=images["postgresql"],
-                        spread=site.postgresql.phase1, secrets=secrets, **kept, **watched, **rest)
+    postgres = Postgres("postgres", site.postgresql, chart=charts["cloudnative-pg"],
+                        plugin=charts["plugin-barman-cloud"], image=images["postgresql"],
+                        spread=site.postgresql.phase1, secrets=secrets, object_storage=site.object_storage,
+                        archive=f"{site.name}-phase1", issuers=certificates.issuer, **kept, **watched, **rest)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
                       upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,
                       address=site.gateway.address or given.hosts[0].address, issuers=certificates.issuer,

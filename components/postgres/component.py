@@ -15,23 +15,32 @@ from components.base.network import (
     neighbours,
     policy,
     scrapes,
+    to_object_storage,
     to_peers,
 )
+from components.postgres.backups import STORE, archiving, keys, plugin_values, schedule, store
 from components.postgres.objects import CLUSTER, cluster, database, monitor, owners, password, secret_name
 from rackwright.site.catalog import Image
+from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.postgresql import Postgresql, PostgresqlInPhase
 
-SQL_PORT, STATUS_PORT, METRICS_PORT, WEBHOOK_PORT = 5432, 8000, 9187, 9443
+SQL_PORT, STATUS_PORT, METRICS_PORT, WEBHOOK_PORT, PLUGIN_PORT = 5432, 8000, 9187, 9443, 9090
 ACCESS = "rackwright/uses-postgres"  # a namespace with this label set to "true" may reach the server
 
 
-def values() -> dict[str, Any]:
+def values(spread: PostgresqlInPhase) -> dict[str, Any]:
     """What the operator's chart is told."""
-    return {"crds": {"create": True}, "config": {"clusterWide": False}}  # it rules its own namespace only
+    several = spread.instances > 1
+    found: dict[str, Any] = {
+        "crds": {"create": True},
+        "config": {"clusterWide": False},  # it rules its own namespace only
+        "replicaCount": 2 if several else 1,  # who promotes a standby must not be gone with the primary's node
+    }
+    return found | ({"affinity": _rather_apart()} if several else {})
 
 
 class Postgres(Component):
-    """The operator, the server, and every application's database with its owner."""
+    """The operator, the server, every application's database with its owner, and backups where the site asks."""
 
     def __init__(
         self,
@@ -39,11 +48,15 @@ class Postgres(Component):
         postgresql: Postgresql,
         *,
         chart: Chart,
+        plugin: Chart,
         image: Image,
         spread: PostgresqlInPhase,
         secrets: Mapping[str, pulumi.Input[str]],
+        object_storage: ObjectStorage | None,
+        archive: str,
         to_api: Rule,
         scrape_interval_s: int,
+        issuers: pulumi.Resource,
         volumes: pulumi.Resource,
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
@@ -51,9 +64,20 @@ class Postgres(Component):
         super().__init__(name, opts, after=[volumes])
         self._shut(to_api)
         # Until the operator's webhook is at work, the API server refuses every cluster and database.
-        operator = self.release(chart, values())
-        given = [self.add(password(owner, secrets[f"postgresql_{owner}_password"])) for owner in owners(postgresql)]
-        server = self.add(cluster(postgresql, spread, image=image), after=[operator, *given])
+        operator = self.release(chart, values(spread))
+        given: list[pulumi.Resource] = [
+            self.add(password(owner, secrets[f"postgresql_{owner}_password"])) for owner in owners(postgresql)
+        ]
+        backups = object_storage and postgresql.backups
+        if object_storage and backups:
+            self.add(policy(STORE, egress=[to_object_storage(object_storage)], pods={"cnpg.io/cluster": CLUSTER}))
+            secret = self.add(keys(object_storage, secrets["s3_access_key"], secrets["s3_secret_key"]))
+            plugged = self.release(plugin, plugin_values(), after=[operator, issuers])
+            given.append(self.add(store(object_storage, backups), after=[plugged, secret]))
+        plugins = archiving(archive) if backups else ()
+        server = self.add(cluster(postgresql, spread, image=image, plugins=plugins), after=[operator, *given])
+        if backups:
+            self.add(schedule(backups), after=[server])
         for wanted in postgresql.databases:
             self.add(database(wanted), after=[server])
         self.add(monitor(scrape_interval_s), after=[monitors])
@@ -70,8 +94,18 @@ class Postgres(Component):
         ways_in = [
             from_anyone(WEBHOOK_PORT),
             from_peers([labelled_namespaces(ACCESS)], SQL_PORT),
-            from_peers(peers, SQL_PORT, STATUS_PORT),  # standbys and the operator
+            from_peers(peers, SQL_PORT, STATUS_PORT, PLUGIN_PORT),  # standbys, the operator and its plugin
             scrapes(METRICS_PORT),
         ]
-        ways_out = [names(), to_api, to_peers(peers, SQL_PORT, STATUS_PORT)]
+        ways_out = [names(), to_api, to_peers(peers, SQL_PORT, STATUS_PORT, PLUGIN_PORT)]
         self.add(policy(self.name, ingress=ways_in, egress=ways_out))
+
+
+def _rather_apart() -> dict[str, Any]:
+    pods = {"matchLabels": {"app.kubernetes.io/name": "cloudnative-pg"}}
+    term = {"labelSelector": pods, "topologyKey": "kubernetes.io/hostname"}
+    return {
+        "podAntiAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]
+        }
+    }

@@ -1,5 +1,6 @@
 """The server, its roles and databases, as the operator's own kinds."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from components.base import Manifest
@@ -8,10 +9,15 @@ from rackwright.site.catalog import Image
 from rackwright.site.postgresql import Database, Postgresql, PostgresqlInPhase
 
 CLUSTER = "postgres"
+# A commit waits until one standby, whichever, has it on its drive, and a standby that may lack it is never promoted:
+# rather no primary than one that forgot (replication.md and failover.md of CloudNativePG 1.30).
+SYNCHRONOUS = {"method": "any", "number": 1, "dataDurability": "required", "failoverQuorum": True}
 
 
-def cluster(postgresql: Postgresql, spread: PostgresqlInPhase, *, image: Image) -> Manifest:
-    """The server: its instances, volumes, settings and roles."""
+def cluster(
+    postgresql: Postgresql, spread: PostgresqlInPhase, *, image: Image, plugins: Sequence[dict[str, Any]] = ()
+) -> Manifest:
+    """The server: its instances, volumes, settings and roles, and the plugins that keep its backups."""
     size = {"cpu": str(postgresql.cores), "memory": f"{postgresql.memory_gib}Gi"}
     several = spread.instances > 1
     spec: dict[str, Any] = {
@@ -31,14 +37,16 @@ def cluster(postgresql: Postgresql, spread: PostgresqlInPhase, *, image: Image) 
         "postgresql": {"parameters": parameters(postgresql)},
     }
     if spread.synchronous:
-        spec["postgresql"]["synchronous"] = {"method": "any", "number": 1, "dataDurability": "required"}
-    return _custom("Cluster", CLUSTER, spec)
+        spec["postgresql"]["synchronous"] = SYNCHRONOUS
+    if plugins:
+        spec["plugins"] = list(plugins)
+    return custom("Cluster", CLUSTER, spec)
 
 
 def database(wanted: Database) -> Manifest:
     """One application's database."""
     spec = {"name": wanted.name, "owner": wanted.owner, "cluster": {"name": CLUSTER}}
-    return _custom("Database", _object_name(wanted.name), spec)
+    return custom("Database", _object_name(wanted.name), spec)
 
 
 def owners(postgresql: Postgresql) -> tuple[str, ...]:
@@ -69,6 +77,11 @@ def monitor(scrape_interval_s: int) -> Manifest:
     return {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": {"name": CLUSTER}, "spec": spec}
 
 
+def custom(kind: str, name: str, spec: dict[str, Any], *, group: str = "postgresql.cnpg.io") -> Manifest:
+    """An object of one of the operator's own kinds."""
+    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
 def _volume(postgresql: Postgresql, size_gb: int) -> dict[str, Any]:
     return {"size": f"{size_gb}G", "storageClass": postgresql.storage_class, "resizeInUseVolumes": True}
 
@@ -92,7 +105,3 @@ def _role(owner: str) -> dict[str, Any]:
 
 def _object_name(identifier: str) -> str:
     return identifier.replace("_", "-")
-
-
-def _custom(kind: str, name: str, spec: dict[str, Any]) -> Manifest:
-    return {"apiVersion": "postgresql.cnpg.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}

@@ -22,6 +22,15 @@ class PostgresqlInPhase(Settings):
 APPLICATIONS = tuple(Database(name=name, owner=name) for name in ("langgraph", "mlflow", "langfuse"))
 
 
+class Backups(Settings):
+    """Backups to the site's object storage: the write-ahead log all the time, and everything once a day."""
+
+    hour: int = Field(default=2, ge=0, le=23, description="The hour of the daily backup, UTC.")
+    retention_days: int = Field(
+        default=30, ge=1, le=3650, description="Any moment of the last so many days can be returned to."
+    )
+
+
 class Postgresql(Settings):
     """The database server, its volumes and its databases."""
 
@@ -38,6 +47,7 @@ class Postgresql(Settings):
         min_length=1,
         description="LangGraph's checkpoints, MLflow's runs and Langfuse's traces by default.",
     )
+    backups: Backups | None = Field(default=None, description="Backups to object_storage; absent: none.")
     phase1: PostgresqlInPhase = Field(default=PostgresqlInPhase(), description="One instance on the one server.")
     phase2: PostgresqlInPhase = Field(
         default=PostgresqlInPhase(instances=3, synchronous=True), description="Three instances on three nodes."

@@ -7,10 +7,19 @@ import yaml
 
 from components import certificates, gpu_operator, monitoring, qdrant, storage
 from components.gpu_operator import K3S_CONTAINERD
+from components.postgres import backups
 from components.postgres import component as postgres
 from rackwright.site.gpu import Gpu
 
-CHARTS = ("cert-manager", "topolvm", "gpu-operator", "cloudnative-pg", "qdrant", "kube-prometheus-stack")
+CHARTS = (
+    "cert-manager",
+    "topolvm",
+    "gpu-operator",
+    "cloudnative-pg",
+    "plugin-barman-cloud",
+    "qdrant",
+    "kube-prometheus-stack",
+)
 # Handed on whole, to the program or to the pod.
 FREE = {"qdrant": {"config", "containerSecurityContext", "podSecurityContext"}}
 # Read by templates though values.yaml only shows them in comments or not at all.
@@ -28,7 +37,8 @@ def told(site) -> dict[str, dict]:
         "cert-manager": certificates.values("certificates"),
         "topolvm": storage.values(hosts),
         "gpu-operator": gpu_operator.values(site.gpu, hosts, interval, "DCGM_X, gauge, X\n"),
-        "cloudnative-pg": postgres.values(),
+        "cloudnative-pg": postgres.values(site.postgresql.phase1),
+        "plugin-barman-cloud": backups.plugin_values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),
     }
@@ -62,6 +72,8 @@ def values_of(upstream, chart: str) -> dict:
 def test_upstream_knows_every_key_of_several_nodes(lab, upstream):
     values = qdrant.values(lab.vectors, lab.vectors.phase2, 15)
     assert unknown(values, values_of(upstream, "qdrant"), FREE["qdrant"] | COMMENTED["qdrant"]) == []
+    values = postgres.values(lab.postgresql.phase2)
+    assert unknown(values, values_of(upstream, "cloudnative-pg"), set()) == []
 
 
 @pytest.mark.parametrize("chart", CHARTS)
@@ -74,7 +86,7 @@ def test_upstream_knows_every_key(site, upstream, chart):
     assert unknown(told(site)[chart], known, free) == []
 
 
-@pytest.mark.parametrize("chart", ["cert-manager", "cloudnative-pg"])
+@pytest.mark.parametrize("chart", ["cert-manager", "cloudnative-pg", "plugin-barman-cloud"])
 def test_upstream_s_schema_takes_the_values(site, upstream, chart):
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((upstream / "values" / chart / "values.schema.json").read_text())

@@ -8,8 +8,9 @@ import yaml
 
 from components import certificates, monitoring, qdrant, storage
 from components.base.component import namespace
-from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_outside
+from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_object_storage, to_outside
 from components.gateway import objects as gateway
+from components.postgres import backups
 from components.postgres import objects as postgres
 from components.vllm import pod
 from components.vllm.component import ways_to_weights
@@ -19,6 +20,8 @@ from rackwright.observe.dashboards import dashboards
 from rackwright.observe.rules import groups
 from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.site.models import Model
+from rackwright.site.object_storage import ObjectStorage
+from rackwright.site.postgresql import Backups
 from rackwright.site.sources import Nfs
 
 SPACES = ("certificates", "gateway", "models", "monitoring", "postgres", "qdrant", "storage")
@@ -36,7 +39,7 @@ def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
     """An API server with upstream's definitions."""
     definitions = [
         document
-        for name in ("cert-manager", "cloudnative-pg", "prometheus-operator")
+        for name in ("cert-manager", "cloudnative-pg", "plugin-barman-cloud", "prometheus-operator")
         for file in sorted((upstream / "crds" / name).glob("*.yaml"))
         for document in yaml.load_all(file.read_text(), Plain)
         if document and document["kind"] == "CustomResourceDefinition"
@@ -66,10 +69,26 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield from (("postgres", postgres.database(each)) for each in site.postgresql.databases)
     yield from (("postgres", postgres.password(each, "x")) for each in postgres.owners(site.postgresql))
     yield "postgres", postgres.monitor(15)
+    yield from (("postgres", each) for each in of_backups(site, catalog))
     yield "qdrant", qdrant.keys("x", "y")
     yield "storage", storage.monitor(15)
     ways: list[Rule] = [names(), to_api(cluster, hosts), to_outside(["10.0.0.0/8"], 443)]
     yield "qdrant", policy("shut", ingress=[from_anyone(10250), scrapes(6333)], egress=ways)
+
+
+def of_backups(site, catalog) -> Iterator[dict]:
+    storage = ObjectStorage(endpoint="https://s3.lab.internal:9000", bucket="rackwright")
+    asked = Backups(retention_days=14)
+    yield backups.keys(storage, "x", "y")
+    yield backups.store(storage, asked)
+    yield backups.schedule(asked)
+    yield postgres.cluster(
+        site.postgresql,
+        site.postgresql.phase2,
+        image=catalog.images["postgresql"],
+        plugins=backups.archiving(f"{site.name}-phase2"),
+    )
+    yield policy("backups", egress=[to_object_storage(storage)], pods={"cnpg.io/cluster": "postgres"})
 
 
 def of_gateway(site, catalog) -> Iterator[dict]:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from components.postgres import backups, component
 from components.postgres import objects as postgres
 from components.postgres.parameters import parameters
-from rackwright.site.postgresql import Database, Postgresql
+from rackwright.site.postgresql import Backups, Database, Postgresql
 
 
 def settings(**changes) -> Postgresql:
@@ -52,9 +53,52 @@ def test_one_instance_lets_its_node_be_drained_and_three_lose_nothing(example, c
     assert three["instances"] == 3
     assert three["enablePDB"] is True
     assert three["affinity"]["podAntiAffinityType"] == "required"
-    assert three["postgresql"]["synchronous"] == {"method": "any", "number": 1, "dataDurability": "required"}
+    assert three["postgresql"]["synchronous"] == {
+        "method": "any",
+        "number": 1,
+        "dataDurability": "required",
+        "failoverQuorum": True,
+    }
     assert one["resources"]["requests"] == one["resources"]["limits"]
     assert one["walStorage"]["size"] == f"{example.postgresql.wal_size_gb}G"
+
+
+def test_an_operator_outlives_the_node_of_a_primary(example):
+    assert component.values(example.postgresql.phase1)["replicaCount"] == 1
+    later = component.values(example.postgresql.phase2)
+    assert later["replicaCount"] == 2
+    assert later["affinity"]["podAntiAffinity"]
+
+
+def test_backups_go_to_the_site_s_store_each_server_s_to_its_own_folder(lab, catalog):
+    asked = lab.postgresql.backups
+    store = backups.store(lab.object_storage, asked)["spec"]
+    assert store["configuration"]["destinationPath"] == "s3://rackwright/postgresql"
+    assert store["configuration"]["endpointURL"] == lab.object_storage.endpoint
+    assert store["retentionPolicy"] == f"{asked.retention_days}d"
+    assert "serverName" not in store["configuration"]  # kept empty for the plugin, whose parameter it is
+    keys = backups.keys(lab.object_storage, "x", "y")
+    read = store["configuration"]["s3Credentials"].values()
+    assert {each["name"] for each in read} == {keys["metadata"]["name"]}
+    assert {each["key"] for each in read} == set(keys["stringData"])
+    image = catalog.images["postgresql"]
+    plugins = backups.archiving("one")
+    cluster = postgres.cluster(lab.postgresql, lab.postgresql.phase2, image=image, plugins=plugins)
+    (plugin,) = cluster["spec"]["plugins"]
+    assert plugin["isWALArchiver"]
+    assert plugin["parameters"] == {"barmanObjectName": backups.STORE, "serverName": "one"}
+    assert "plugins" not in postgres.cluster(lab.postgresql, lab.postgresql.phase2, image=image)["spec"]
+
+
+def test_a_sidecar_leaves_its_instance_guaranteed(lab):
+    resources = backups.store(lab.object_storage, lab.postgresql.backups)["spec"]["instanceSidecarConfiguration"]
+    assert resources["resources"]["requests"] == resources["resources"]["limits"]
+
+
+def test_the_daily_backup_has_six_fields_and_its_hour():
+    schedule = backups.schedule(Backups(hour=23, retention_days=7))["spec"]
+    assert schedule["schedule"].split() == ["0", "0", "23", "*", "*", "*"]
+    assert (schedule["method"], schedule["pluginConfiguration"]["name"]) == ("plugin", backups.PLUGIN)
 
 
 def test_each_database_has_its_own_owner_and_secret(example, catalog):

@@ -10,6 +10,7 @@ import yaml
 from chart_rendering import Loader, render
 
 from components import certificates, gpu_operator, monitoring, qdrant, storage
+from components.postgres import backups
 from components.postgres import component as postgres
 from rackwright.sandbox.chart_sources import PROJECTS, STAND_INS
 from rackwright.site.catalog import Catalog
@@ -21,6 +22,7 @@ NAMESPACES = {
     "topolvm": "storage",
     "gpu-operator": "gpu-operator",
     "cloudnative-pg": "postgres",
+    "plugin-barman-cloud": "postgres",
     "qdrant": "qdrant",
     "kube-prometheus-stack": "monitoring",
 }
@@ -35,7 +37,8 @@ def told(site: Site) -> dict[str, dict]:
         "cert-manager": certificates.values("certificates"),
         "topolvm": storage.values(hosts),
         "gpu-operator": gpu_operator.values(site.gpu, hosts, interval),
-        "cloudnative-pg": postgres.values(),
+        "cloudnative-pg": postgres.values(site.postgresql.phase1),
+        "plugin-barman-cloud": backups.plugin_values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),
     }

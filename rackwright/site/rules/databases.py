@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rackwright.site.hosts import Phase
+from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.postgresql import Postgresql
 from rackwright.site.reading.faults import spell
 from rackwright.site.reading.judge import Broken
@@ -16,6 +17,7 @@ RESERVED_ROLES = frozenset(
 )
 CONNECTION_MIB = 5  # of a server process that does nothing, beside the buffers that all share
 FOR_CONNECTIONS = 0.5  # of an instance's memory
+FOR_SYNCHRONOUS = 3  # instances: commits go on while either standby is away
 
 
 def first_phase_has_one_server(site: Site) -> Iterator[Broken]:
@@ -30,13 +32,24 @@ def first_phase_has_one_server(site: Site) -> Iterator[Broken]:
 
 
 def synchronous_commits_have_a_standby(site: Site, phase: Phase) -> Iterator[Broken]:
-    """A commit that waits for a standby waits for ever where there is none."""
+    """A commit that waits for a standby waits for ever where there is none, and with one, while that one is away."""
     spread = site.postgresql.phase1 if phase == 1 else site.postgresql.phase2
-    if spread.synchronous and spread.instances < 2:
+    if spread.synchronous and spread.instances < FOR_SYNCHRONOUS:
+        waits = "is not there" if spread.instances == 1 else "is away whenever its node is"
         yield Broken(
             ("postgresql", f"phase{phase}", "synchronous"),
-            f"is true, and instances is {spread.instances}: every commit would wait for a standby that is not there",
-            "write synchronous: false, or instances: 3",
+            f"is true, and instances is {spread.instances}: every commit would wait for a standby that {waits}",
+            f"write synchronous: false, or instances: {FOR_SYNCHRONOUS}",
+        )
+
+
+def backups_have_object_storage(postgresql: Postgresql, object_storage: ObjectStorage | None) -> Iterator[Broken]:
+    """Backups go to the site's store, with the credentials that the vault then has to hold."""
+    if postgresql.backups and object_storage is None:
+        yield Broken(
+            ("postgresql", "backups"),
+            "are asked for, and the site has no object_storage to write them to",
+            "describe object_storage (its keys, s3_access_key and s3_secret_key, go into the vault), or take them out",
         )
 
 
