@@ -98,7 +98,7 @@ def _tar(files: Mapping[str, File]) -> bytes:
             content = file.content.encode() if isinstance(file.content, str) else file.content
             info.size, info.mode = len(content), file.mode
             archive.addfile(info, io.BytesIO(content))
-    return gzip.compress(buffer.getvalue(), mtime=EPOCH)
+    return gzip.compress(buffer.getvalue(), compresslevel=1, mtime=EPOCH)  # unpacked once, in a slow guest
 
 
 def _folders(files: Mapping[str, File]) -> list[str]:
