@@ -5,6 +5,7 @@ from typing import Any
 
 from components.gateway.filters import share
 from components.gateway.place import Place
+from components.gateway.tokens import SERVICE
 from rackwright.site.gateway import Gateway
 from rackwright.site.tenants import Tenant
 
@@ -65,11 +66,26 @@ def admin_cluster(place: Place) -> Cluster:
     return {"name": "admin", "connect_timeout": "1s", "load_assignment": _endpoints("admin", address)}
 
 
-def clusters(gateway: Gateway, tenants: Sequence[Tenant], upstreams: Mapping[str, str], place: Place) -> list[Cluster]:
-    """All of them."""
+def service_cluster(name: str, address: str) -> Cluster:
+    """A service that is asked by gRPC."""
+    host, port = address.rsplit(":", maxsplit=1)
+    return {
+        "name": name,
+        "cluster_type": _by_name(),
+        "connect_timeout": "1s",
+        "load_assignment": _endpoints(name, {"socket_address": {"address": host, "port_value": int(port)}}),
+        "typed_extension_protocol_options": _options({"http2_protocol_options": {}}),
+    }
+
+
+def clusters(
+    gateway: Gateway, tenants: Sequence[Tenant], upstreams: Mapping[str, str], place: Place, counts: str | None = None
+) -> list[Cluster]:
+    """All of them; `counts` is where tokens are counted."""
     bounds = [tenant_cluster(tenant, gateway) for tenant in tenants]
     models = [model_cluster(name, upstream) for name, upstream in upstreams.items()]
-    return [*bounds, *models, admin_cluster(place)]
+    services = [service_cluster(SERVICE, counts)] if counts else []
+    return [*bounds, *models, *services, admin_cluster(place)]
 
 
 def cluster_of(tenant: Tenant) -> str:

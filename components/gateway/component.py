@@ -7,7 +7,8 @@ from ipaddress import IPv4Address
 import pulumi
 
 from components.base import Component, edition
-from components.base.network import from_anyone, names, pods_in, policy, scrapes, to_peers
+from components.base.network import from_anyone, from_peers, names, neighbours, pods_in, policy, scrapes, to_peers
+from components.gateway import quotas
 from components.gateway.envoy import certificate_configuration, envoy_configuration
 from components.gateway.objects import (
     CERTIFICATE,
@@ -20,6 +21,7 @@ from components.gateway.objects import (
     service,
 )
 from components.gateway.place import Place
+from components.gateway.tokens import counted
 from rackwright.site.catalog import Image
 from rackwright.site.gateway import Gateway as Settings
 from rackwright.site.tenants import Tenant
@@ -45,14 +47,27 @@ class Gateway(Component):
         issuers: pulumi.Resource,
         monitors: pulumi.Resource,
         by_priority: Collection[str] = (),
+        quota_images: tuple[Image, Image] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """`quota_images` are those of the service that counts tokens and of its store: without them nobody counts."""
         super().__init__(name, opts)
-        self._shut(models_in, upstreams)
+        limited = quota_images is not None and any(counted(tenant) for tenant in tenants)
+        self._shut(models_in, upstreams, counting=limited)
+        if quota_images and limited:
+            self._count(tenants, quota_images, scrape_interval_s, monitors)
         wanted = {tenant.key: keys[tenant.key] for tenant in tenants}
         rendered = pulumi.Output.all(**wanted).apply(
             lambda given: json.dumps(
-                envoy_configuration(gateway, tenants, given, upstreams, by_priority=by_priority), indent=1
+                envoy_configuration(
+                    gateway,
+                    tenants,
+                    given,
+                    upstreams,
+                    by_priority=by_priority,
+                    counts=quotas.address(name) if limited else None,
+                ),
+                indent=1,
             )
         )
         files = {"envoy.json": rendered, "certificate.json": json.dumps(certificate_configuration())}
@@ -73,11 +88,24 @@ class Gateway(Component):
         }
         self.register_outputs(self.reached)
 
-    def _shut(self, models_in: str, upstreams: Mapping[str, str]) -> None:
+    def _count(
+        self, tenants: Sequence[Tenant], images: tuple[Image, Image], scrape_interval_s: int, monitors: pulumi.Resource
+    ) -> None:
+        image, store = images
+        limits = self.add(quotas.configuration(tenants))
+        self.add(quotas.deployment(image=image, store=store, version=edition(quotas.limits(tenants))), after=[limits])
+        self.add(quotas.service())
+        self.add(quotas.monitor(scrape_interval_s), after=[monitors])
+
+    def _shut(self, models_in: str, upstreams: Mapping[str, str], *, counting: bool) -> None:
         place = Place()
         ports = sorted({int(upstream.rsplit(":", maxsplit=1)[1]) for upstream in upstreams.values()})
         ways_in = [from_anyone(place.https_port), scrapes(place.metrics_port)]
-        self.add(policy(self.name, ingress=ways_in, egress=[names(), to_peers([pods_in(models_in)], *ports)]))
+        ways_out = [names(), to_peers([pods_in(models_in)], *ports)]
+        if counting:
+            ways_in += [from_peers([neighbours()], quotas.PORT), scrapes(quotas.METRICS_PORT)]
+            ways_out.append(to_peers([neighbours()], quotas.PORT))
+        self.add(policy(self.name, ingress=ways_in, egress=ways_out))
 
 
 def _door(gateway: Settings) -> str:

@@ -12,7 +12,8 @@ from components.gateway.clusters import MODELS, clusters
 from components.gateway.filters import filters, router, typed
 from components.gateway.place import Place
 from components.gateway.replies import replies
-from components.gateway.routes import model_routes, tenant_routes
+from components.gateway.routes import model_routes, one_place_for_keys, tenant_routes
+from components.gateway.tokens import counting
 from components.gateway.urgency import mutation
 from rackwright.site.gateway import Gateway
 from rackwright.site.tenants import Tenant
@@ -36,19 +37,23 @@ def envoy_configuration(
     *,
     picked: Collection[str] = (),
     by_priority: Collection[str] = (),
+    counts: str | None = None,
 ) -> Configuration:
     """The whole bootstrap; `keys` are API keys by their names in the vault, `upstreams` are host:port by model.
 
-    `picked` and `by_priority` are models whose router, and whose engine, is told the tenant's class.
+    `picked` and `by_priority` are models whose router, and whose engine, is told the tenant's class. `counts` is the
+    host:port at which tokens are counted.
     """
     models = model_routes(gateway, tuple(upstreams), picked=picked, by_priority=by_priority)
-    listeners = [_https(gateway, tenants, keys, place), _models(gateway, models), _metrics(place)]
+    tenants_in = tenant_routes(gateway, tenants, keys, counting=counts is not None)
+    passed = filters(gateway, counting() if counts else ())
+    listeners = [_https(gateway, tenants_in, passed, place), _models(gateway, models), _metrics(place)]
     return {
         "node": {"id": "gateway", "cluster": "gateway"},
         "admin": {"address": _socket("127.0.0.1", place.admin_port)},
         "bootstrap_extensions": [_extension("envoy.bootstrap.internal_listener", INTERNAL)],
         "overload_manager": _overload(memory_mib(gateway)),
-        "static_resources": {"listeners": listeners, "clusters": clusters(gateway, tenants, upstreams, place)},
+        "static_resources": {"listeners": listeners, "clusters": clusters(gateway, tenants, upstreams, place, counts)},
     }
 
 
@@ -66,11 +71,12 @@ def memory_mib(gateway: Gateway) -> int:
     return 512 + 32 * gateway.request_limit_mib
 
 
-def _https(gateway: Gateway, tenants: Sequence[Tenant], keys: Mapping[str, str], place: Place) -> Configuration:
+def _https(gateway: Gateway, routes: list[Any], passed: list[Any], place: Place) -> Configuration:
     manager = _manager(
         "https",
-        tenant_routes(gateway, tenants, keys),
-        filters(gateway),
+        routes,
+        passed,
+        early_header_mutation_extensions=[one_place_for_keys()],
         use_remote_address=True,
         access_log=[_access_log()],
         local_reply_config=replies(),

@@ -1,6 +1,7 @@
 """What a request passes on its way in, in this order."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from rackwright.site.gateway import Gateway
@@ -25,11 +26,15 @@ SHORTEST_FILL_S = 0.05  # Envoy's least interval between two fills of a bucket
 ALWAYS = {"default_value": {"numerator": 100, "denominator": "HUNDRED"}}
 
 
-def filters(gateway: Gateway) -> list[Filter]:
-    """Strip, limit the rate (each tenant's route says to what), limit the body, send."""
+def filters(gateway: Gateway, counting: Sequence[Filter] = ()) -> list[Filter]:
+    """Strip, limit the rate (each tenant's route says to what), count tokens where that is asked, limit the body, send.
+
+    The limit of a body is that of an answer that is held to be read, too.
+    """
     return [
         _strip(),
         typed(RATE_LIMIT, "http.local_ratelimit.v3.LocalRateLimit", stat_prefix="none"),
+        *counting,
         typed(BODY_LIMIT, "http.buffer.v3.Buffer", max_request_bytes=gateway.request_limit_mib * 2**20),
         router(),
     ]
@@ -78,9 +83,9 @@ def typed(name: str, short: str, **fields: Any) -> dict[str, Any]:
     return {"name": name, "typed_config": kind(short) | fields}
 
 
-def kind(short: str) -> dict[str, Any]:
-    """The type of a filter's configuration."""
-    return {"@type": f"type.googleapis.com/envoy.extensions.filters.{short}"}
+def kind(short: str, *, family: str = "filters") -> dict[str, Any]:
+    """The type of an extension's configuration."""
+    return {"@type": f"type.googleapis.com/envoy.extensions.{family}.{short}"}
 
 
 def _strip() -> Filter:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from components.gateway.clusters import cluster_of, model_name
-from components.gateway.filters import no_body, rate_limit, share
+from components.gateway.filters import kind, no_body, rate_limit, share
+from components.gateway.tokens import charged_to, counted
 from components.gateway.urgency import said_of, told
 from rackwright.site.gateway import Gateway
 from rackwright.site.tenants import Tenant
@@ -16,14 +17,16 @@ API = ("chat/completions", "completions", "messages", "messages/count_tokens", "
 CONNECT_FAILED = {"retry_on": "connect-failure,reset-before-request", "num_retries": 2}  # nothing was begun yet
 
 
-def tenant_routes(gateway: Gateway, tenants: Sequence[Tenant], keys: Mapping[str, str]) -> list[Route]:
+def tenant_routes(
+    gateway: Gateway, tenants: Sequence[Tenant], keys: Mapping[str, str], *, counting: bool = False
+) -> list[Route]:
     """A key is the only thing that leads to a tenant; whoever has none is told so.
 
     Routes match keys, rather than the filter that Envoy has for them: that one is still work in progress, which its
-    authors keep out of their threat model.
+    authors keep out of their threat model. One route a tenant, since each has a bucket of its own.
     """
     return [
-        *(_tenant_route(gateway, tenant, header) for tenant in tenants for header in _headers(keys[tenant.key])),
+        *(_tenant_route(gateway, tenant, keys[tenant.key], counting=counting) for tenant in tenants),
         {
             "name": "none",
             "match": {"prefix": "/"},
@@ -49,20 +52,30 @@ def model_routes(
     ]
 
 
-def _headers(key: str) -> list[dict[str, Any]]:
-    """Where clients put a key: those of OpenAI's API, and those of Anthropic's."""
-    places = {"authorization": f"Bearer {key}", "x-api-key": key}
-    return [{"name": name, "string_match": {"exact": value}} for name, value in places.items()]
+def one_place_for_keys() -> dict[str, Any]:
+    """What clients of Anthropic's API put elsewhere is brought to where those of OpenAI's have it, before any route."""
+    moved = {"key": "authorization", "value": "Bearer %REQ(X-API-KEY)%"}
+    mutation = {"append": {"header": moved, "append_action": "ADD_IF_ABSENT"}}
+    short = "early_header_mutation.header_mutation.v3.HeaderMutation"
+    return {
+        "name": "envoy.http.early_header_mutation.header_mutation",
+        "typed_config": kind(short, family="http") | {"mutations": [mutation]},
+    }
 
 
-def _tenant_route(gateway: Gateway, tenant: Tenant, header: dict[str, Any]) -> Route:
+def _tenant_route(gateway: Gateway, tenant: Tenant, key: str, *, counting: bool) -> Route:
+    charged = charged_to(tenant) if counting and counted(tenant) else {}
+    limited = rate_limit(tenant.name, share(tenant.limits.requests_per_minute, gateway))
     return {
         "name": tenant.name,
-        "match": {"prefix": "/", "headers": [header]},
+        "match": {
+            "prefix": "/",
+            "headers": [{"name": "authorization", "string_match": {"exact": f"Bearer {key}"}}],
+        },
         "route": {"cluster": cluster_of(tenant), "timeout": f"{gateway.request_timeout_s}s"},
         "request_headers_to_remove": ["authorization", "x-api-key"],
-        "request_headers_to_add": [_header(key, value) for key, value in said_of(tenant).items()],
-        "typed_per_filter_config": rate_limit(tenant.name, share(tenant.limits.requests_per_minute, gateway)),
+        "request_headers_to_add": [_header(name, value) for name, value in said_of(tenant).items()],
+        "typed_per_filter_config": limited | charged,
     }
 
 

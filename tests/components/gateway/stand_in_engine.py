@@ -62,7 +62,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server_engine.seen.append({name.lower(): value for name, value in self.headers.items()})
         self.server_engine.paths.append(self.path)
-        if body.get("stream"):
+        if "says" in body:  # what the test puts into its mouth: a whole answer, or the events of a stream
+            self._say(body["says"], body.get("every_s", 0))
+        elif body.get("stream"):
             self._stream(body["stream"], body.get("every_s", 0.1))
         else:
             self.server_engine.gate.wait()
@@ -77,13 +79,22 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
+    def _say(self, says, every_s):
+        if isinstance(says, list):
+            self._events([json.dumps(each) for each in says], every_s)
+        else:
+            self._answer(says)
+
     def _stream(self, count, every_s):
+        self._events(range(count), every_s)
+
+    def _events(self, events, every_s):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for number in range(count):
-            data = f"data: {number}\n\n".encode()
+        for event in events:
+            data = f"data: {event}\n\n".encode()
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
             self.wfile.flush()
             time.sleep(every_s)
