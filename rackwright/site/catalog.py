@@ -73,6 +73,17 @@ class Engine(Settings):
     source: str = Field(description="Where it was read.")
 
 
+class Router(Settings):
+    """What one release of llm-d's router knows: it ends at start when a configuration names anything else."""
+
+    version: str = Field(description="The release that this was read from, as the image's tag has it.")
+    configuration_api: str = Field(description="Group and version of an EndpointPickerConfig.")
+    objective_api: str = Field(description="Group and version of an InferenceObjective.")
+    pool_api: str = Field(description="Group and version of an InferencePool.")
+    plugins: tuple[str, ...] = Field(min_length=1, description="Types of plugins that it registers.")
+    source: str = Field(description="Where it was read.")
+
+
 class Fit(Settings):
     """What upstream says that one version of a component goes with."""
 
@@ -102,6 +113,7 @@ class Catalog(Settings):
     charts: dict[str, Chart] = Field(description="Helm charts by name.")
     images: dict[str, Image] = Field(description="Images that our own objects name.")
     engine: Engine = Field(description="What the pinned vLLM knows.")
+    router: Router = Field(description="What the pinned router of llm-d knows.")
     fits: dict[str, dict[str, Fit]] = Field(description="By component, by version, what it goes with.")
 
     @classmethod

@@ -142,6 +142,18 @@ def engine_is_the_pinned_one(catalog: Catalog) -> Iterator[Broken]:
         )
 
 
+def router_is_the_pinned_one(catalog: Catalog) -> Iterator[Broken]:
+    """The configuration and the objects that the router reads are those of the release that is pinned."""
+    tag = catalog.images["llm-d-router"].tag if "llm-d-router" in catalog.images else "absent"
+    if catalog.router.version != tag:
+        yield Broken(
+            ("router", "version"),
+            f"is {catalog.router.version} ({catalog.router.configuration_api}, {catalog.router.objective_api}), while "
+            f"images.llm-d-router.tag is {tag}",
+            "read APIs and plugins of the pinned release from its source and write them here",
+        )
+
+
 def engine_runs_on_every_driver(catalog: Catalog) -> Iterator[Broken]:
     """No branch is offered on which the engine does not start."""
     oldest = catalog.engine.oldest_driver_branch

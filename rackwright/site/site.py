@@ -16,6 +16,7 @@ from rackwright.site.networks import Networks
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.postgresql import Postgresql
+from rackwright.site.routing import Routing
 from rackwright.site.serving import Serving
 from rackwright.site.settings import Name, Settings
 from rackwright.site.tenants import Tenant
@@ -37,6 +38,7 @@ class Site(Settings):
     vectors: Vectors = Field(description="The vector store.")
     postgresql: Postgresql = Field(description="The database server.")
     gateway: Gateway = Field(description="The door for tenants.")
+    routing: Routing = Field(default=Routing(), description="Who waits for a replica in phase 2, and for how long.")
     monitoring: Monitoring = Field(default=Monitoring(), description="The metrics.")
     object_storage: ObjectStorage | None = Field(default=None, description="The site's S3-compatible store.")
     agents: Agents | None = Field(

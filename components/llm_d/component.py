@@ -1,0 +1,80 @@
+"""The component."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pulumi
+
+from components.base import Component, Manifest
+from components.base.network import Rule, from_peers, names, pods_in, policy, scrapes, to_peers
+from components.llm_d.definitions import definitions
+from components.llm_d.objects import (
+    PICK_PORT,
+    account,
+    binding,
+    budget,
+    monitor,
+    objectives,
+    pickers,
+    pool,
+    role,
+    service,
+    settings,
+)
+from components.llm_d.picking import configuration
+from components.llm_d.pod import HEALTH_PORT, METRICS_PORT, stateful_set
+from rackwright.site.catalog import Image
+from rackwright.site.hosts import Host
+from rackwright.site.models import Model
+from rackwright.site.routing import Routing
+
+
+class Router(Component):
+    """Two pickers for each model, which the gateway asks where to send a request and when."""
+
+    def __init__(
+        self,
+        name: str,
+        routing: Routing,
+        *,
+        image: Image,
+        models: Sequence[Model],
+        upstreams: Mapping[str, str],
+        engines: Callable[[Model], dict[str, str]],
+        engines_in: str,
+        hosts: Sequence[Host],
+        caller: str,
+        to_api: Rule,
+        scrape_interval_s: int,
+        monitors: pulumi.Resource,
+        defined: pulumi.Resource | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`engines` says the labels of a model's pods; `defined` is who brings the kinds, if another does."""
+        super().__init__(name, opts)
+        ports = {model.name: int(upstreams[model.name].rsplit(":", maxsplit=1)[1]) for model in models}
+        self._shut(caller, engines_in, sorted({*ports.values()}), to_api)
+        kinds = [defined] if defined else [self.add(each) for each in definitions()]
+        beside: list[Manifest] = [role(), binding(name)]
+        for model in models:
+            beside += [pool(model, selector=engines(model), port=ports[model.name]), *objectives(model)]
+        needed = [self.add(account()), *(self.add(_in(engines_in, each), after=kinds) for each in beside)]
+        for model in models:
+            told = configuration(model, routing, hosts)
+            file = self.add(settings(model, told))
+            pods = stateful_set(model, image=image, configuration=told, engines_in=engines_in)
+            # A picker is ready when it has read its pool, whether or not an engine is.
+            self.add(pods, after=[*needed, file])
+            self.add(service(model), wait=False)
+            self.add(budget(model))
+        self.add(monitor(scrape_interval_s), after=[monitors])
+        self.pickers = {model.name: pickers(model, name) for model in models}
+        self.register_outputs({"pickers": self.pickers})
+
+    def _shut(self, caller: str, engines_in: str, engine_ports: Sequence[int], to_api: Rule) -> None:
+        asked = from_peers([pods_in(caller)], PICK_PORT, HEALTH_PORT)
+        figures = to_peers([pods_in(engines_in)], *engine_ports)
+        self.add(policy(self.name, ingress=[asked, scrapes(METRICS_PORT)], egress=[names(), to_api, figures]))
+
+
+def _in(namespace: str, manifest: Manifest) -> Manifest:
+    return manifest | {"metadata": manifest["metadata"] | {"namespace": namespace}}
