@@ -15,8 +15,12 @@ OLDEST_PYTHON = (3, 11)
 
 
 def fingerprint() -> str:
-    """What the environment is made from: the lock, the project, the interpreter and the folder."""
-    return "\0".join((sys.version, str(ROOT), PROJECT.read_text(), LOCK.read_text()))
+    """What the environment is made from: the lock, what is installed of the project, the interpreter, the folder."""
+    import tomllib
+
+    project = tomllib.loads(PROJECT.read_text())
+    installed = (project["project"], project["build-system"], project["tool"]["hatch"])
+    return "\0".join((sys.version, str(ROOT), repr(installed), LOCK.read_text()))
 
 
 def installed() -> bool:

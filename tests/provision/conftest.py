@@ -11,8 +11,10 @@
 A site is a name below inventory/ or a folder. `machines.run([...])` runs a command where the guests are reached.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "rack" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.guests)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ansible() -> Iterator[None]:
+    """Playbooks of tests find the roles, and a guest's Python is started once instead of for every task.
+
+    An emulated processor takes seconds for that. RACKWRIGHT_PLAIN_ANSIBLE=1 runs every task as users' machines do.
+    """
+    playbooks = ROOT / "playbooks"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ANSIBLE_ROLES_PATH", str(playbooks / "roles"))
+        environment.setenv("ANSIBLE_FILTER_PLUGINS", str(playbooks / "filter_plugins"))
+        if not os.environ.get("RACKWRIGHT_PLAIN_ANSIBLE"):
+            (strategies,) = find_spec("ansible_mitogen.plugins.strategy").submodule_search_locations
+            environment.setenv("ANSIBLE_STRATEGY_PLUGINS", strategies)
+            environment.setenv("ANSIBLE_STRATEGY", "mitogen_linear")
+            environment.setenv("ANSIBLE_DEPRECATION_WARNINGS", "false")
+        yield
 
 
 @pytest.fixture(scope="session")

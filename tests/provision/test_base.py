@@ -6,17 +6,8 @@ from pathlib import Path
 import pytest
 from bench import bench
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAYBOOK = Path(__file__).with_name("base.yml")
 HOST = "ws-01"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ansible_finds_roles():
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("ANSIBLE_ROLES_PATH", str(ROOT / "playbooks" / "roles"))
-        environment.setenv("ANSIBLE_FILTER_PLUGINS", str(ROOT / "playbooks" / "filter_plugins"))
-        yield
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """A GPU host's driver and toolkit on a booted guest: the packages are stand-ins; apt, dpkg and systemd are real."""
 
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
 from bench import bench
@@ -8,7 +8,6 @@ from bench import bench
 from rackwright.guests.stand_ins.nvidia import repository
 from rackwright.site.catalog import Catalog
 
-PLAYBOOKS = Path(__file__).resolve().parents[2] / "playbooks"
 PLAYBOOK = "tests/provision/gpu_host.yml"
 H100 = {"product": "h100_sxm", "count": 8, "memory_gb": 80, "link": "nvswitch"}
 OLD, NEW = 580, 595
@@ -21,15 +20,6 @@ STOPS_THERE = (
 )
 HELD = "apt-mark showhold"
 STATE = "dpkg-query -W | md5sum; find /etc -newer /run/before | sort"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _roles():
-    """The playbook of this test lies elsewhere than the roles."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("ANSIBLE_ROLES_PATH", str(PLAYBOOKS / "roles"))
-        environment.setenv("ANSIBLE_FILTER_PLUGINS", str(PLAYBOOKS / "filter_plugins"))
-        yield
 
 
 @pytest.fixture(scope="module")

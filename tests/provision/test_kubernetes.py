@@ -20,14 +20,6 @@ VERSION = Catalog.load().kubernetes.kubeadm
 pytestmark = pytest.mark.usefixtures("made")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _ansible_finds_roles():
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("ANSIBLE_ROLES_PATH", str(ROOT / "playbooks" / "roles"))
-        environment.setenv("ANSIBLE_FILTER_PLUGINS", str(ROOT / "playbooks" / "filter_plugins"))
-        yield
-
-
 @pytest.fixture(scope="module")
 def machines(rack, tmp_path_factory):
     """One control host of a small rack, with the packages that were carried to it."""

@@ -18,14 +18,6 @@ SECONDS = 45  # for a trial that fails; those that succeed do not wait
 BEGIN = "TASK [network : Begin the trial"  # said with its result
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _ansible_finds_roles():
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("ANSIBLE_ROLES_PATH", str(ROOT / "playbooks" / "roles"))
-        environment.setenv("ANSIBLE_FILTER_PLUGINS", str(ROOT / "playbooks" / "filter_plugins"))
-        yield
-
-
 @pytest.fixture(scope="module")
 def machines(rack, tmp_path_factory):
     return rack(bench(tmp_path_factory.mktemp("sites") / "right"), HOST)

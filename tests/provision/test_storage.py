@@ -87,12 +87,9 @@ def trap(guest, program, script):
 
 def cut(guest, machines, program, site):
     """Run the role until the trap closes, then take the power away."""
-    with (
-        machines.runner.start(PLAYBOOK, limit=[HOST])
-        if site is None
-        else replace(machines.runner, site=site).start(PLAYBOOK, limit=[HOST]) as process
-    ):
-        guest.ssh("until [ -e /run/trapped ]; do sleep 0.2; done")
+    with replace(machines.runner, site=site).start(PLAYBOOK, limit=[HOST]) as process:
+        while guest.ssh("timeout 20 sh -c 'until [ -e /run/trapped ]; do sleep 0.2; done'", check=False).returncode:
+            assert process.poll() is None, f"it ended before the trap closed:\n{process.stdout.read()[-6000:]}"
         guest.power_cut()
         process.kill()
         process.stdout.read()
