@@ -25,8 +25,8 @@ def tenant_cluster(tenant: Tenant, gateway: Gateway) -> Cluster:
         "name": cluster_of(tenant),
         "connect_timeout": "1s",
         "load_assignment": _endpoints(cluster_of(tenant), inside),
-        "circuit_breakers": _thresholds(max_requests=limit),
-        "typed_extension_protocol_options": _options({"http2_protocol_options": {}}),
+        "circuit_breakers": thresholds(max_requests=limit),
+        "typed_extension_protocol_options": options({"http2_protocol_options": {}}),
     }
 
 
@@ -36,14 +36,14 @@ def model_cluster(name: str, upstream: str) -> Cluster:
     address = {"socket_address": {"address": host, "port_value": int(port)}}
     return {
         "name": model_name(name),
-        "cluster_type": _by_name(),
+        "cluster_type": by_name(),
         "connect_timeout": "2s",
         "lb_policy": "LEAST_REQUEST",
         "common_lb_config": {"healthy_panic_threshold": {"value": 0}},  # none alive: say so at once
         # Else an engine that has left the name, but drains and still says that it is well, would be sent more.
         "ignore_health_on_host_removal": True,
         "load_assignment": _endpoints(model_name(name), address),
-        "circuit_breakers": _thresholds(max_requests=NO_LIMIT),
+        "circuit_breakers": thresholds(max_requests=NO_LIMIT),
         "health_checks": [
             {
                 "timeout": "2s",
@@ -54,7 +54,7 @@ def model_cluster(name: str, upstream: str) -> Cluster:
                 "http_health_check": {"path": "/health"},
             }
         ],
-        "typed_extension_protocol_options": _options(
+        "typed_extension_protocol_options": options(
             {"http_protocol_options": {}}, common_http_protocol_options={"idle_timeout": f"{IDLE_S}s"}
         ),
     }
@@ -71,10 +71,10 @@ def service_cluster(name: str, address: str) -> Cluster:
     host, port = address.rsplit(":", maxsplit=1)
     return {
         "name": name,
-        "cluster_type": _by_name(),
+        "cluster_type": by_name(),
         "connect_timeout": "1s",
         "load_assignment": _endpoints(name, {"socket_address": {"address": host, "port_value": int(port)}}),
-        "typed_extension_protocol_options": _options({"http2_protocol_options": {}}),
+        "typed_extension_protocol_options": options({"http2_protocol_options": {}}),
     }
 
 
@@ -98,7 +98,8 @@ def model_name(model: str) -> str:
     return f"model-{model}"
 
 
-def _by_name() -> dict[str, Any]:
+def by_name() -> dict[str, Any]:
+    """Every address behind a name, asked for again and again."""
     kind = {"@type": f"type.googleapis.com/{DNS}", "dns_refresh_rate": "2s", "dns_lookup_family": "V4_ONLY"}
     return {"name": "envoy.cluster.dns", "typed_config": kind}
 
@@ -107,10 +108,12 @@ def _endpoints(cluster: str, address: dict[str, Any]) -> dict[str, Any]:
     return {"cluster_name": cluster, "endpoints": [{"lb_endpoints": [{"endpoint": {"address": address}}]}]}
 
 
-def _thresholds(*, max_requests: int) -> dict[str, Any]:
+def thresholds(*, max_requests: int = NO_LIMIT) -> dict[str, Any]:
+    """Bounds of a cluster: none but on requests in flight."""
     wide = {"max_connections": NO_LIMIT, "max_pending_requests": NO_LIMIT, "max_retries": NO_LIMIT}
     return {"thresholds": [{"priority": "DEFAULT", "max_requests": max_requests, **wide}]}
 
 
-def _options(explicit: dict[str, Any], **common: Any) -> dict[str, Any]:
+def options(explicit: dict[str, Any], **common: Any) -> dict[str, Any]:
+    """How the proxy speaks to a cluster."""
     return {HTTP_OPTIONS: {"@type": f"type.googleapis.com/{HTTP_OPTIONS}", "explicit_http_config": explicit, **common}}

@@ -6,10 +6,12 @@ the proxy, whose manager sends to the model. So limits are a tenant's over all m
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from components.gateway.clusters import MODELS, clusters
 from components.gateway.filters import filters, router, typed
+from components.gateway.picking import asking, clusters_of_pickers, replies_of_models
 from components.gateway.place import Place
 from components.gateway.replies import replies
 from components.gateway.routes import model_routes, one_place_for_keys, tenant_routes
@@ -35,25 +37,26 @@ def envoy_configuration(
     upstreams: Mapping[str, str],
     place: Place = Place(),  # noqa: B008 - frozen
     *,
-    picked: Collection[str] = (),
+    pickers: Mapping[str, Sequence[str]] = MappingProxyType({}),
     by_priority: Collection[str] = (),
     counts: str | None = None,
 ) -> Configuration:
     """The whole bootstrap; `keys` are API keys by their names in the vault, `upstreams` are host:port by model.
 
-    `picked` and `by_priority` are models whose router, and whose engine, is told the tenant's class. `counts` is the
-    host:port at which tokens are counted.
+    `pickers` are host:port of whom to ask where a request to a model goes, the first one first; `by_priority` are
+    models whose engine is told the tenant's class. `counts` is the host:port at which tokens are counted.
     """
-    models = model_routes(gateway, tuple(upstreams), picked=picked, by_priority=by_priority)
+    models = model_routes(gateway, tuple(upstreams), picked=tuple(pickers), by_priority=by_priority)
     tenants_in = tenant_routes(gateway, tenants, keys, counting=counts is not None)
     passed = filters(gateway, counting() if counts else ())
     listeners = [_https(gateway, tenants_in, passed, place), _models(gateway, models), _metrics(place)]
+    found = [*clusters(gateway, tenants, upstreams, place, counts), *clusters_of_pickers(pickers)]
     return {
         "node": {"id": "gateway", "cluster": "gateway"},
         "admin": {"address": _socket("127.0.0.1", place.admin_port)},
         "bootstrap_extensions": [_extension("envoy.bootstrap.internal_listener", INTERNAL)],
         "overload_manager": _overload(memory_mib(gateway)),
-        "static_resources": {"listeners": listeners, "clusters": clusters(gateway, tenants, upstreams, place, counts)},
+        "static_resources": {"listeners": listeners, "clusters": found},
     }
 
 
@@ -105,7 +108,8 @@ def _models(gateway: Gateway, routes: list[Any]) -> Configuration:
     manager = _manager(
         MODELS,
         routes,
-        [mutation(), router()],
+        [mutation(), asking(gateway), router()],
+        local_reply_config=replies_of_models(),
         skip_xff_append=True,
         preserve_external_request_id=True,
         stream_idle_timeout=f"{gateway.request_timeout_s}s",
@@ -125,11 +129,13 @@ def _metrics(place: Place) -> Configuration:
 
 
 def _manager(name: str, routes: list[Any], http_filters: list[Any], **rest: Any) -> Configuration:
+    # Which attempt it is says the outer part to the inner one: the second asks no picker.
+    host = {"name": name, "domains": ["*"], "routes": routes, "include_request_attempt_count": name == "https"}
     return typed(
         "envoy.filters.network.http_connection_manager",
         "network.http_connection_manager.v3.HttpConnectionManager",
         stat_prefix=name,
-        route_config={"name": name, "virtual_hosts": [{"name": name, "domains": ["*"], "routes": routes}]},
+        route_config={"name": name, "virtual_hosts": [host]},
         http_filters=http_filters,
         **rest,
     )

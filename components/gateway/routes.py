@@ -5,6 +5,7 @@ from typing import Any
 
 from components.gateway.clusters import cluster_of, model_name
 from components.gateway.filters import kind, no_body, rate_limit, share
+from components.gateway.picking import AGAIN, asked, first_attempt, once_more, picked_name
 from components.gateway.tokens import charged_to, counted
 from components.gateway.urgency import said_of, told
 from rackwright.site.gateway import Gateway
@@ -45,11 +46,14 @@ def model_routes(
     `picked` are models whose router chooses a replica, `by_priority` those whose engines schedule by priority.
     """
     ways = [(f"/{model}", model) for model in models] + [("", model) for model in models if len(models) == 1]
-    return [
-        _model_route(gateway, prefix, model)
-        | {"typed_per_filter_config": told(model, picked=model in picked, by_priority=model in by_priority)}
-        for prefix, model in ways
-    ]
+    routes = []
+    for prefix, model in ways:
+        by_engine = model in by_priority
+        if model in picked:
+            routes.append(_picked_route(gateway, prefix, model, told(model, picked=True, by_priority=by_engine)))
+        spread = told(model, picked=False, by_priority=by_engine)
+        routes.append(_model_route(gateway, prefix, model) | {"typed_per_filter_config": spread})
+    return routes
 
 
 def one_place_for_keys() -> dict[str, Any]:
@@ -72,7 +76,13 @@ def _tenant_route(gateway: Gateway, tenant: Tenant, key: str, *, counting: bool)
             "prefix": "/",
             "headers": [{"name": "authorization", "string_match": {"exact": f"Bearer {key}"}}],
         },
-        "route": {"cluster": cluster_of(tenant), "timeout": f"{gateway.request_timeout_s}s"},
+        "route": {
+            "cluster": cluster_of(tenant),
+            "timeout": f"{gateway.request_timeout_s}s",
+            "retry_policy": once_more(),
+        },
+        "request_body_buffer_limit": gateway.request_limit_mib * 2**20,  # or only small requests could be sent again
+        "response_headers_to_remove": [AGAIN],
         "request_headers_to_remove": ["authorization", "x-api-key"],
         "request_headers_to_add": [_header(name, value) for name, value in said_of(tenant).items()],
         "typed_per_filter_config": limited | charged,
@@ -85,6 +95,18 @@ def _model_route(gateway: Gateway, prefix: str, model: str) -> Route:
         way["regex_rewrite"] = {"pattern": {"regex": f"^{prefix}/"}, "substitution": "/"}
     match = {"safe_regex": {"regex": f"{prefix}/v1/({'|'.join(API)})"}}
     return {"name": model, "match": match, "route": way | {"retry_policy": CONNECT_FAILED}}
+
+
+def _picked_route(gateway: Gateway, prefix: str, model: str, words: dict[str, Any]) -> Route:
+    """The first attempt: where the picker says. Another one comes to the model's own route, which stands below."""
+    route = _model_route(gateway, prefix, model)
+    match = route["match"] | {"headers": [first_attempt()]}
+    way = {key: value for key, value in route["route"].items() if key != "retry_policy"}
+    return route | {
+        "match": match,
+        "route": way | {"cluster": picked_name(model)},
+        "typed_per_filter_config": words | asked(model, gateway),
+    }
 
 
 def _header(key: str, value: str) -> dict[str, Any]:

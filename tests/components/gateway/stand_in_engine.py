@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer({"path": self.path})
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        body = json.loads(self._read())
         self.server_engine.seen.append({name.lower(): value for name, value in self.headers.items()})
         self.server_engine.paths.append(self.path)
         if "says" in body:  # what the test puts into its mouth: a whole answer, or the events of a stream
@@ -69,11 +69,22 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.server_engine.gate.wait()
             time.sleep(body.get("after_s", 0))
-            self._answer({"path": self.path, "length": len(json.dumps(body))})
+            self._answer({"path": self.path, "length": len(json.dumps(body))}, body.get("status", 200))
 
-    def _answer(self, value):
+    def _read(self) -> bytes:
+        """The body; in chunks where a picker has seen it on its way."""
+        if "content-length" in self.headers:
+            return self.rfile.read(int(self.headers["content-length"]))
+        parts = []
+        while size := int(self.rfile.readline(), 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
+
+    def _answer(self, value, status=200):
         text = json.dumps(value).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(text)))
         self.end_headers()

@@ -1,6 +1,8 @@
 """A tenant's class, as its model's router and engine hear of it; what a client says of itself is never heard."""
 
 import pytest
+from stand_in_engine import Engine
+from stand_in_picker import Picker
 
 from components.gateway.place import CLASS_HEADER, TENANT_HEADER
 from components.gateway.routes import API
@@ -35,25 +37,33 @@ def heard(proxy, tenant, model="llama", headers=None, **body):
 
 @pytest.mark.parametrize("claims", [{}, CLAIMS], ids=["silent", "claims"])
 def test_engine_and_router_are_told_the_tenants_class_and_nothing_that_a_client_claims(start, tenants, claims):
-    told = {"picked": ("llama",), "by_priority": ("llama",)}
-    proxy = start(tenants=tenants, told=told)
+    engine = Engine()
+    picker = Picker(engine.address)
+    proxy = start(tenants=tenants, told={"pickers": {"llama": [picker.address]}, "by_priority": ("llama",)})
+    proxy.engines["llama"] = engine
     for each in CLASSES:
         seen = heard(proxy, f"of-{each}", headers=claims, priority=-1000000)
         assert seen[ENGINE_HEADER] == str(of_engine(each))
         assert seen[OBJECTIVE_HEADER] == f"llama-{each}"
         assert seen[FAIRNESS_HEADER] == seen[TENANT_HEADER] == f"of-{each}"
         assert seen[CLASS_HEADER] == each
-        assert "x-gateway-destination-endpoint" not in seen
+        assert seen["x-gateway-destination-endpoint"] == engine.address
+        assert picker.asked[-1][OBJECTIVE_HEADER] == seen[OBJECTIVE_HEADER]
         assert "x-gateway-inference-objective" not in seen
+    picker.end()
 
 
 def test_each_model_is_told_what_it_understands(start, tenants):
-    proxy = start(tenants=tenants, told={"picked": ("llama",), "by_priority": ("qwen",)})
+    engine = Engine()
+    picker = Picker(engine.address)
+    proxy = start(tenants=tenants, told={"pickers": {"llama": [picker.address]}, "by_priority": ("qwen",)})
+    proxy.engines["llama"] = engine
     llama, qwen = heard(proxy, "of-batch", headers=CLAIMS), heard(proxy, "of-batch", "qwen", headers=CLAIMS)
     assert (llama[OBJECTIVE_HEADER], llama[FAIRNESS_HEADER]) == ("llama-batch", "of-batch")
     assert ENGINE_HEADER not in llama
     assert qwen[ENGINE_HEADER] == str(of_engine("batch"))
     assert not {OBJECTIVE_HEADER, FAIRNESS_HEADER} & set(qwen)
+    picker.end()
 
 
 def test_first_come_first_served_hears_of_no_class(start, tenants):

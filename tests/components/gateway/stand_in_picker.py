@@ -1,0 +1,102 @@
+"""A stand-in for llm-d's picker: the part of Envoy's external processing that the gateway's tests need.
+
+It reads a request to its end, and then names a replica or refuses, as the real one does (benchmarks/routing.py runs
+that one). The messages are those of Envoy's API, envoy/service/ext_proc/v3, with the fields that are used here.
+"""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+METHOD = "envoy.service.ext_proc.v3.ExternalProcessor"
+DESTINATION = "x-gateway-destination-endpoint"
+TEXT, BYTES, BOOL, NUMBER, MESSAGE = 9, 12, 8, 5, 11
+# By message: name, number, kind, and for a message its type; a star means that it is repeated.
+FIELDS = {
+    "HeaderValue": [("key", 1, TEXT), ("value", 2, TEXT), ("raw_value", 3, BYTES)],
+    "HeaderMap": [("headers", 1, "HeaderValue*")],
+    "HttpHeaders": [("headers", 1, "HeaderMap"), ("end_of_stream", 3, BOOL)],
+    "HttpBody": [("body", 1, BYTES), ("end_of_stream", 2, BOOL)],
+    "Nothing": [],
+    "Request": [("request_headers", 2, "HttpHeaders"), ("request_body", 4, "HttpBody"), ("request_trailers", 6, "Nothing")],
+    "HeaderOption": [("header", 1, "HeaderValue"), ("append_action", 3, NUMBER)],
+    "HeaderMutation": [("set_headers", 1, "HeaderOption*")],
+    "Streamed": [("body", 1, BYTES), ("end_of_stream", 2, BOOL)],
+    "BodyMutation": [("streamed_response", 3, "Streamed")],
+    "Common": [("header_mutation", 2, "HeaderMutation"), ("body_mutation", 3, "BodyMutation")],
+    "Changed": [("response", 1, "Common")],
+    "HttpStatus": [("code", 1, NUMBER)],
+    "Immediate": [("status", 1, "HttpStatus"), ("body", 3, BYTES)],
+    "Response": [("request_headers", 1, "Changed"), ("request_body", 3, "Changed"), ("request_trailers", 5, "Nothing"), ("immediate_response", 7, "Immediate")],
+}  # fmt: skip
+
+
+def _forms() -> dict[str, type]:
+    file = descriptor_pb2.FileDescriptorProto(name="picking.proto", package="picking", syntax="proto3")
+    for name, fields in FIELDS.items():
+        message = file.message_type.add(name=name)
+        for field, number, form in fields:
+            made = message.field.add(name=field, number=number, label=3 if str(form).endswith("*") else 1)
+            made.type = MESSAGE if isinstance(form, str) else form
+            if isinstance(form, str):
+                made.type_name = f".picking.{form.rstrip('*')}"
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"picking.{name}")) for name in FIELDS}
+
+
+FORMS = _forms()
+
+
+class Picker:
+    """One picker on loopback; `names` is the replica that it names, or None: then it refuses with 429."""
+
+    def __init__(self, names: str | None):
+        self.names = names
+        self.asked: list[dict[str, str]] = []
+        self.bodies: list[bytes] = []
+        self.ends = threading.Event()
+        self._server = grpc.server(ThreadPoolExecutor(32))
+        answer = grpc.stream_stream_rpc_method_handler(
+            self._process, FORMS["Request"].FromString, FORMS["Response"].SerializeToString
+        )
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(METHOD, {"Process": answer}),))
+        self.port = self._server.add_insecure_port("127.0.0.1:0")
+        self._server.start()
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def end(self):
+        """As a killed process ends: streams that are open are cut."""
+        self.ends.set()
+        self._server.stop(0).wait()
+
+    def _process(self, requests, _context):
+        body = b""
+        for request in requests:
+            if request.HasField("request_headers"):
+                headers = request.request_headers.headers.headers
+                self.asked.append({each.key: each.value or each.raw_value.decode() for each in headers})
+                if request.request_headers.end_of_stream:
+                    yield self._choice()
+            elif request.HasField("request_body"):
+                body += request.request_body.body
+                if request.request_body.end_of_stream:
+                    self.bodies.append(body)
+                    yield self._choice()
+                    if self.names:
+                        yield self._rest(body)
+
+    def _choice(self):
+        if self.names is None:
+            return FORMS["Response"](immediate_response={"status": {"code": 429}, "body": b"full"})
+        option = {"header": {"key": DESTINATION, "raw_value": self.names.encode()}, "append_action": 2}
+        return FORMS["Response"](request_headers={"response": {"header_mutation": {"set_headers": [option]}}})
+
+    def _rest(self, body: bytes):
+        streamed = {"streamed_response": {"body": body, "end_of_stream": True}}
+        return FORMS["Response"](request_body={"response": {"body_mutation": streamed}})
