@@ -1,6 +1,6 @@
 """How a picker chooses: its EndpointPickerConfig, a pure function of the model and the site.
 
-Plugins and parameters are those of llm-d-router v0.10.0, which ends at start when it is told another.
+Plugins and parameters are those of the pinned llm-d-router, which ends at start when it is told another.
 """
 
 from collections.abc import Iterable

@@ -19,8 +19,7 @@ FIELDS = {
     "HeaderMap": [("headers", 1, "HeaderValue*")],
     "HttpHeaders": [("headers", 1, "HeaderMap"), ("end_of_stream", 3, BOOL)],
     "HttpBody": [("body", 1, BYTES), ("end_of_stream", 2, BOOL)],
-    "Nothing": [],
-    "Request": [("request_headers", 2, "HttpHeaders"), ("request_body", 4, "HttpBody"), ("request_trailers", 6, "Nothing")],
+    "Request": [("request_headers", 2, "HttpHeaders"), ("request_body", 4, "HttpBody")],
     "HeaderOption": [("header", 1, "HeaderValue"), ("append_action", 3, NUMBER)],
     "HeaderMutation": [("set_headers", 1, "HeaderOption*")],
     "Streamed": [("body", 1, BYTES), ("end_of_stream", 2, BOOL)],
@@ -29,7 +28,11 @@ FIELDS = {
     "Changed": [("response", 1, "Common")],
     "HttpStatus": [("code", 1, NUMBER)],
     "Immediate": [("status", 1, "HttpStatus"), ("body", 3, BYTES)],
-    "Response": [("request_headers", 1, "Changed"), ("request_body", 3, "Changed"), ("request_trailers", 5, "Nothing"), ("immediate_response", 7, "Immediate")],
+    "Response": [
+        ("request_headers", 1, "Changed"),
+        ("request_body", 3, "Changed"),
+        ("immediate_response", 7, "Immediate"),
+    ],
 }  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def test_a_client_names_no_replica(start, picker, replica):
     elsewhere.end()
 
 
-def test_what_has_no_body_is_asked_for_too(start, picker, replica):
+def test_what_has_no_body_is_asked_for_too(start, picker):
     proxy = start(told={"pickers": {"llama": [picker.address]}})
     assert proxy.client().get("/llama/v1/models").status_code == 200
     assert len(picker.asked) == 1
