@@ -5,10 +5,12 @@ a packet after the service address has been replaced by the pod's or the node's.
 """
 
 from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Network
 from typing import Any
 from urllib.parse import urlsplit
 
 from components.base.objects import Manifest
+from rackwright.site.agents import WayOut
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host
 from rackwright.site.object_storage import ObjectStorage
@@ -108,3 +110,10 @@ def to_object_storage(store: ObjectStorage) -> Rule:
     """The pods may call the site's store at its port, wherever its name leads: inside the site, mostly."""
     address = urlsplit(store.endpoint)
     return to_outside((), address.port or (443 if address.scheme == "https" else 80))
+
+
+def to_way(way: WayOut, inside: Iterable[str]) -> Rule:
+    """A way out that the site names; networks of its own within a wider range stay shut."""
+    shut = [str(network) for network in way.left_out(map(IPv4Network, inside))]
+    block = {"cidr": str(way.cidr)} | ({"except": shut} if shut else {})
+    return {"to": [{"ipBlock": block}], "ports": tcp(*way.ports)}

@@ -8,9 +8,10 @@ import pulumi
 Manifest = dict[str, Any]
 
 PART_OF = {"app.kubernetes.io/part-of": "rackwright"}
-CLUSTER_SCOPED = frozenset(
-    {"ClusterIssuer", "CustomResourceDefinition", "Namespace", "PersistentVolume", "PriorityClass"}
-)
+CLUSTER_SCOPED = frozenset({
+    "ClusterIssuer", "CustomResourceDefinition", "Namespace", "PersistentVolume", "PriorityClass",
+    "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+})  # fmt: skip
 CONFIDENTIAL = {"Secret": ["data", "stringData"]}
 
 

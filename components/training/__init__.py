@@ -1,0 +1,5 @@
+"""Where models are trained."""
+
+from components.training.component import Training
+
+__all__ = ["Training"]
