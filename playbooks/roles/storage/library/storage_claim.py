@@ -29,6 +29,7 @@ done:
 """
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402 - Ansible wants the documentation first
+from ansible.module_utils.storage_machine import facts  # noqa: E402, F401 - of `acts`; Mitogen sends what is named here
 from ansible.module_utils.storage_machine.acts import act  # noqa: E402 - Ansible wants the documentation first
 from ansible.module_utils.storage_machine.commands import Failed  # noqa: E402 - Ansible wants the documentation first
 
