@@ -10,13 +10,16 @@ BLOCK_TOKENS = 64  # the router reckons with no smaller ones, and would believe 
 KEEP_ALIVE_S = 75  # longer than the gateway keeps an idle connection, so that it never meets a closing one
 
 
-def command(model: Model, serving: Serving, *, routed: bool = False) -> list[str]:
+def command(model: Model, serving: Serving, *, routed: bool = False, counted: bool = False) -> list[str]:
     """The whole command line; nothing is left to the image's entrypoint, which has changed before."""
-    return ["vllm", "serve", model_folder(model), *arguments(model, serving, routed=routed)]
+    return ["vllm", "serve", model_folder(model), *arguments(model, serving, routed=routed, counted=counted)]
 
 
-def arguments(model: Model, serving: Serving, *, routed: bool = False) -> list[str]:
-    """Flags of `vllm serve`; what matters is said even where it is the default. A router wants blocks that it knows."""
+def arguments(model: Model, serving: Serving, *, routed: bool = False, counted: bool = False) -> list[str]:
+    """Flags of `vllm serve`; what matters is said even where it is the default. A router wants blocks that it knows.
+
+    Where tokens are counted, every chunk of a stream says how many there were, whether the client asked or not.
+    """
     return [
         f"--served-model-name={model.name}",
         "--host=0.0.0.0",
@@ -29,6 +32,7 @@ def arguments(model: Model, serving: Serving, *, routed: bool = False) -> list[s
         f"--kv-cache-dtype={model.kv_precision}",
         "--enable-prefix-caching",
         *_blocks(model, routed=routed),
+        *(["--enable-force-include-usage"] if counted else []),
         f"--scheduling-policy={'priority' if serving.priority else 'fcfs'}",
         f"--shutdown-timeout={DRAIN_S}",  # its default ends requests in flight at once
         "--disable-access-log-for-endpoints=/health,/metrics,/v1/models",

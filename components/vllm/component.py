@@ -67,6 +67,7 @@ class Vllm(Component):
         volumes: pulumi.Resource,
         monitors: pulumi.Resource,
         spread: bool = False,
+        counted: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts, after=[volumes])
@@ -79,7 +80,7 @@ class Vllm(Component):
         images = {"engine": image, "rclone": rclone}
         before = {model.name: containers(model, **images, object_storage=object_storage) for model in served}
         if spread:
-            self._spread(models, hosts, gpu, image, before, given)
+            self._spread(models, hosts, gpu, image, before, given, counted=counted)
         else:
             self._together(models, hosts, gpu, image, before, given)
         for model in served:
@@ -115,10 +116,12 @@ class Vllm(Component):
         image: Image,
         before: Mapping[str, list[Container]],
         given: Sequence[pulumi.Resource],
+        *,
+        counted: bool,
     ) -> None:
         larger = [self.add(priority_class(gpus)) for gpus in sorted({model.gpus for model, _ in models})]
         for model, serving in sorted(models, key=lambda each: -each[0].gpus):
-            pods = stateful_set(model, serving, image=image, before=before[model.name], gpu=gpu)
+            pods = stateful_set(model, serving, image=image, before=before[model.name], gpu=gpu, counted=counted)
             larger = [self.add(pods, after=[*given, *self._export(model), *larger], wait=False)]
             if limits := budget(model, serving, hosts, gpu):
                 self.add(limits)

@@ -16,12 +16,14 @@ from rackwright.site.serving import Serving
 from rackwright.site.storage_classes import storage_class
 
 
-def stateful_set(model: Model, serving: Serving, *, image: Image, before: list[Container], gpu: Gpu) -> Manifest:
+def stateful_set(
+    model: Model, serving: Serving, *, image: Image, before: list[Container], gpu: Gpu, counted: bool = False
+) -> Manifest:
     """The engine's pods, replaced one by one in place: no rollout ever waits for a GPU beside those that it has.
 
     A replica keeps its volume, so a restart finds its weights; the price is that it comes back to its own host only.
     """
-    made = template(model, before, engine(model, command(model, serving, routed=True), image, gpu))
+    made = template(model, before, engine(model, command(model, serving, routed=True, counted=counted), image, gpu))
     pod = made["spec"]
     claimed = "models"  # the name by which the containers mount it
     placed = {

@@ -34,7 +34,8 @@ def sets(lab, catalog):
 def test_the_pinned_engine_knows_every_flag(lab):
     flags = known("vllm_v0_30_0_flags.txt")
     for each, serving in lab.models_in(2):
-        given = {flag.split("=")[0] for flag in arguments(each, serving, routed=True)}
+        given = {flag.split("=")[0] for flag in arguments(each, serving, routed=True, counted=True)}
+        assert "--enable-force-include-usage" in given
         assert given <= flags
 
 
