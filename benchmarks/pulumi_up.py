@@ -108,7 +108,7 @@ def applied(cluster: ControlPlane, kinds: list[dict[str, Any]], items: list[dict
 
 def plane(toolbox: tools.Toolbox, site: Site) -> ControlPlane:
     """A control plane for the site's nodes."""
-    address = str(site.gateway.address or site.hosts_in(1)[0].address)
+    address = str(site.door(1))
     return ControlPlane(toolbox, storage_classes=stages.STORAGE_CLASSES, load_balancer_address=address, progress=say)
 
 

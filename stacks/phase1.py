@@ -48,7 +48,7 @@ def lay(given: Given) -> None:
                         archive=f"{site.name}-phase1", issuers=certificates.issuer, **kept, **watched, **rest)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
                       upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,
-                      address=site.gateway.address or given.hosts[0].address, issuers=certificates.issuer,
+                      address=site.door(1), issuers=certificates.issuer,
                       **watched, opts=given.options)
     # fmt: on
     for part in (gateway, qdrant, postgres, monitoring):

@@ -43,6 +43,7 @@ class Gateway(Component):
         nodes: int,
         issuer: str,
         address: IPv4Address,
+        address_moves: bool = False,
         scrape_interval_s: int,
         issuers: pulumi.Resource,
         monitors: pulumi.Resource,
@@ -77,7 +78,7 @@ class Gateway(Component):
             self.add(account()),
         ]
         self.add(deployment(gateway, image=image, version=edition(rendered)), after=needed)
-        self.add(service(gateway))
+        self.add(service(gateway, address if address_moves else None))
         if min(gateway.replicas, nodes) > 1:  # a lone node must let itself be drained
             self.add(budget())
         self.add(monitor(scrape_interval_s), after=[monitors])

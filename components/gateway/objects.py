@@ -56,17 +56,21 @@ def deployment(gateway: Gateway, *, image: Image, version: Any) -> Manifest:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _named(), "spec": spec}
 
 
-def service(gateway: Gateway) -> Manifest:
-    """The address that tenants call."""
+def service(gateway: Gateway, moving: IPv4Address | None = None) -> Manifest:
+    """What tenants call: at the one server's own address, or at one that moves between nodes.
+
+    Only where there is one server does a client's own address reach the log. One that moves is brought by a control
+    host, where no proxy stands: it may send on, and puts its own in the client's place.
+    """
     ports = [{"name": "https", "port": gateway.port, "targetPort": "https"}]
     spec: dict[str, Any] = {
         "type": "LoadBalancer",
-        "externalTrafficPolicy": "Local",  # else every client comes from the node, in the log and in what it is told
+        "externalTrafficPolicy": "Cluster" if moving else "Local",
         "selector": LABELS,
         "ports": ports,
     }
-    if gateway.address:
-        spec["loadBalancerIP"] = str(gateway.address)
+    if moving:
+        spec["loadBalancerIP"] = str(moving)
     return {"apiVersion": "v1", "kind": "Service", "metadata": _named(), "spec": spec}
 
 

@@ -73,7 +73,7 @@ def _with_key(site: Site, phase: Phase, context: ssl.SSLContext, model: str, ten
 
 def _ask(site: Site, phase: Phase, context: ssl.SSLContext, model: str, key: str | None) -> Answer | str:
     """The answer to one short completion, or why there was none."""
-    address = str(site.gateway.address or site.hosts_in(phase)[0].address)
+    address = str(site.door(phase))
     connection = http.client.HTTPConnection(site.gateway.host, site.gateway.port)
     try:
         plain = socket.create_connection((address, site.gateway.port), CONNECT_S)

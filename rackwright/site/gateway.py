@@ -21,7 +21,7 @@ class Gateway(Settings):
 
     host: HostName = Field(description="The name that tenants call, e.g. llm.lab.internal; the certificate bears it.")
     address: Address | None = Field(
-        default=None, description="The address that it answers at; absent: the first node's."
+        default=None, description="The address that it answers at in phase 2; in phase 1 that is its server's own."
     )
     port: int = Field(default=443, ge=1, le=65535, description="The port that it answers at.")
     request_limit_mib: int = Field(default=16, ge=1, le=1024, description="The largest request body, in MiB.")

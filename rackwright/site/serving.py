@@ -37,5 +37,7 @@ class Serving(Settings):
     priority: bool = Field(
         default=False, description="Priority scheduling in the engine; off: first come, first served."
     )
-    through: Literal["llm_d", "kserve"] = Field(default="llm_d", description="Who owns its objects in phase 2.")
+    through: Literal["llm_d", "kserve"] = Field(
+        default="llm_d", description="Who owns its objects in phase 2; KServe is refused so far."
+    )
     disaggregation: Disaggregation | None = Field(default=None, description="Prefill and decode apart; phase 2 only.")

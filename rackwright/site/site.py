@@ -1,5 +1,6 @@
 """A site: everything that is wished of one rack, in one typed file that Python and Ansible both read."""
 
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Self
 
@@ -79,6 +80,11 @@ class Site(Settings):
     def hosts_in(self, phase: Phase, role: Role | None = None) -> tuple[Host, ...]:
         """Hosts that serve in a phase, and in a role if one is given."""
         return tuple(host for _, host in self.numbered_hosts_in(phase, role))
+
+    def door(self, phase: Phase) -> IPv4Address:
+        """Where the gateway answers: k3s's server at its own address; in phase 2 at one that moves between nodes."""
+        moving = self.gateway.address if phase == 2 else None
+        return moving or self.hosts_in(phase)[0].address
 
     def numbered_models_in(self, phase: Phase) -> tuple[tuple[int, Model, Serving], ...]:
         """Models served in a phase, each with its number in the file from 0 and how it runs there."""

@@ -10,6 +10,7 @@ from components import certificates, monitoring, qdrant, storage
 from components.base.component import namespace
 from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_object_storage, to_outside
 from components.gateway import objects as gateway
+from components.gateway import quotas
 from components.postgres import backups
 from components.postgres import objects as postgres
 from components.vllm import pod
@@ -97,6 +98,8 @@ def of_gateway(site, catalog) -> Iterator[dict]:
     yield gateway.deployment(site.gateway, image=catalog.images["envoy"], version="x")
     yield gateway.service(site.gateway)
     yield from (gateway.budget(), gateway.account(), gateway.monitor(15))
+    yield quotas.deployment(image=catalog.images["ratelimit"], store=catalog.images["valkey"], version="x")
+    yield from (quotas.configuration(site.tenants), quotas.service(), quotas.monitor(15))
 
 
 def of_models(site, catalog) -> Iterator[dict]:

@@ -114,6 +114,16 @@ def gateway_address_is_free(site: Site) -> Iterator[Broken]:
         )
 
 
+def second_phase_has_a_door(gateway: Gateway, clusters: Clusters) -> Iterator[Broken]:
+    """Of several nodes none is the one to call, and kube-vip brings no address that nobody named."""
+    if clusters.phase2 is not None and gateway.address is None:
+        yield Broken(
+            ("gateway",),
+            "has no address, and in phase 2 it answers at none of the hosts' own",
+            "write a free address of networks.nodes as gateway.address",
+        )
+
+
 def services_of_the_site_are_apart(site: Site) -> Iterator[Broken]:
     """The API, the gateway and the router are three things, each at an address of its own."""
     api = site.clusters.phase2.api if site.clusters.phase2 else None

@@ -57,6 +57,16 @@ def first_phase_is_plain(model: Model, place: Place) -> Iterator[Broken]:
             )
 
 
+def kserve_is_laid_by_nothing(model: Model, place: Place) -> Iterator[Broken]:
+    """KServe would own the model's pods, its router and definitions that llm-d's router has as well."""
+    if model.phase2.through == "kserve":
+        yield Broken(
+            (*place, "phase2", "through"),
+            "is kserve, and no component lays KServe yet",
+            "take it out: the model is then served through llm-d's router",
+        )
+
+
 def disaggregation_counts_its_replicas(model: Model, place: Place) -> Iterator[Broken]:
     """Prefill and decode servers are the replicas."""
     apart, replicas = model.phase2.disaggregation, model.phase2.replicas

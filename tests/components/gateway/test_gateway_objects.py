@@ -72,11 +72,13 @@ def test_the_certificate_bears_the_name_and_the_address():
     assert spec["secretName"] == objects.CERTIFICATE
 
 
-def test_clients_keep_their_own_addresses():
+def test_at_a_lone_server_clients_keep_their_own_addresses():
     """Whoever balances would put the node's in their place, and the log would tell nobody apart."""
     assert objects.service(gateway())["spec"]["externalTrafficPolicy"] == "Local"
 
 
-def test_an_address_of_its_own_is_asked_for():
+def test_an_address_that_moves_is_asked_for_and_sent_on_from_whichever_node_has_it():
     assert "loadBalancerIP" not in objects.service(gateway())["spec"]
-    assert objects.service(gateway(address="10.20.0.50"))["spec"]["loadBalancerIP"] == "10.20.0.50"
+    moving = objects.service(gateway(), IPv4Address("10.20.0.50"))["spec"]
+    assert moving["loadBalancerIP"] == "10.20.0.50"
+    assert moving["externalTrafficPolicy"] == "Cluster"  # kube-vip's pods are on control hosts, the proxies are not
