@@ -1,8 +1,9 @@
 """The component."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
+from types import MappingProxyType
 
 import pulumi
 
@@ -48,13 +49,15 @@ class Gateway(Component):
         issuers: pulumi.Resource,
         monitors: pulumi.Resource,
         by_priority: Collection[str] = (),
+        pickers: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        pickers_in: str = "router",
         quota_images: tuple[Image, Image] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`quota_images` are those of the service that counts tokens and of its store: without them nobody counts."""
         super().__init__(name, opts)
         limited = quota_images is not None and any(counted(tenant) for tenant in tenants)
-        self._shut(models_in, upstreams, counting=limited)
+        self._shut(models_in, upstreams, pickers_in, pickers, counting=limited)
         if quota_images and limited:
             self._count(tenants, quota_images, scrape_interval_s, monitors)
         wanted = {tenant.key: keys[tenant.key] for tenant in tenants}
@@ -65,6 +68,7 @@ class Gateway(Component):
                     tenants,
                     given,
                     upstreams,
+                    pickers=pickers,
                     by_priority=by_priority,
                     counts=quotas.address(name) if limited else None,
                 ),
@@ -98,15 +102,30 @@ class Gateway(Component):
         self.add(quotas.service())
         self.add(quotas.monitor(scrape_interval_s), after=[monitors])
 
-    def _shut(self, models_in: str, upstreams: Mapping[str, str], *, counting: bool) -> None:
+    def _shut(
+        self,
+        models_in: str,
+        upstreams: Mapping[str, str],
+        pickers_in: str,
+        pickers: Mapping[str, Sequence[str]],
+        *,
+        counting: bool,
+    ) -> None:
         place = Place()
-        ports = sorted({int(upstream.rsplit(":", maxsplit=1)[1]) for upstream in upstreams.values()})
+        ports = _ports(upstreams.values())
         ways_in = [from_anyone(place.https_port), scrapes(place.metrics_port)]
         ways_out = [names(), to_peers([pods_in(models_in)], *ports)]
+        if pickers:
+            asked = [address for addresses in pickers.values() for address in addresses]
+            ways_out.append(to_peers([pods_in(pickers_in)], *_ports(asked)))
         if counting:
             ways_in += [from_peers([neighbours()], quotas.PORT), scrapes(quotas.METRICS_PORT)]
             ways_out.append(to_peers([neighbours()], quotas.PORT))
         self.add(policy(self.name, ingress=ways_in, egress=ways_out))
+
+
+def _ports(addresses: Iterable[str]) -> list[int]:
+    return sorted({int(address.rsplit(":", maxsplit=1)[1]) for address in addresses})
 
 
 def _door(gateway: Settings) -> str:

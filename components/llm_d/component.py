@@ -21,7 +21,7 @@ from components.llm_d.objects import (
     settings,
 )
 from components.llm_d.picking import configuration
-from components.llm_d.pod import HEALTH_PORT, METRICS_PORT, stateful_set
+from components.llm_d.pod import METRICS_PORT, stateful_set
 from rackwright.site.catalog import Image
 from rackwright.site.hosts import Host
 from rackwright.site.models import Model
@@ -71,7 +71,7 @@ class Router(Component):
         self.register_outputs({"pickers": self.pickers})
 
     def _shut(self, caller: str, engines_in: str, engine_ports: Sequence[int], to_api: Rule) -> None:
-        asked = from_peers([pods_in(caller)], PICK_PORT, HEALTH_PORT)
+        asked = from_peers([pods_in(caller)], PICK_PORT)
         figures = to_peers([pods_in(engines_in)], *engine_ports)
         self.add(policy(self.name, ingress=[asked, scrapes(METRICS_PORT)], egress=[names(), to_api, figures]))
 
