@@ -114,8 +114,10 @@ def _pod(gateway: Gateway, image: Image) -> dict[str, Any]:
             {
                 "maxSkew": 1,
                 "topologyKey": "kubernetes.io/hostname",
-                "whenUnsatisfiable": "ScheduleAnyway",
+                "whenUnsatisfiable": "DoNotSchedule",  # else both end up on one node after the other was drained
                 "labelSelector": {"matchLabels": LABELS},
+                "matchLabelKeys": ["pod-template-hash"],  # of a rollout, the new ones alone
+                "nodeTaintsPolicy": "Honor",  # nodes that are down, drained or kept for others do not count
             }
         ],
         "containers": [_envoy(gateway, image, Place())],

@@ -51,6 +51,14 @@ def test_a_rollout_takes_no_proxy_away_before_another_is_there():
     assert objects.budget()["spec"]["minAvailable"] == 1
 
 
+def test_proxies_stand_apart_wherever_there_is_more_than_one_node():
+    pod = objects.deployment(gateway(), image=IMAGE, version="x")["spec"]["template"]["spec"]
+    (spread,) = pod["topologySpreadConstraints"]
+    assert spread["topologyKey"] == "kubernetes.io/hostname"
+    assert (spread["maxSkew"], spread["whenUnsatisfiable"]) == (1, "DoNotSchedule")
+    assert spread["nodeTaintsPolicy"] == "Honor"  # one node that is left takes them all
+
+
 def test_the_proxy_can_write_nowhere_and_is_no_one():
     pod = objects.deployment(gateway(), image=IMAGE, version="x")["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
