@@ -1,13 +1,18 @@
 """Symptom in, wanted finding out: real reports first, then every other check."""
 
-import broken_rows
+import broken_drives_and_software
+import broken_gpus
+import broken_networks
+import broken_systems
 import pain_rows
 import pytest
 from fleet import look
 
 from rackwright.preflight.judge import checks, spoken
 
-ROWS = pain_rows.ROWS | broken_rows.ROWS
+ROWS = {}
+for rows in (pain_rows, broken_systems, broken_gpus, broken_networks, broken_drives_and_software):
+    ROWS |= rows.ROWS
 
 
 def missed(case):
