@@ -74,6 +74,14 @@ class Secrets:
         return self.authority
 
 
+def on_loopback(site, port):
+    """The site, with its first server at 127.0.0.1, which is where phase 1's gateway answers."""
+    first = site.hosts_in(1)[0]
+    moved = first.model_copy(update={"address": IPv4Address("127.0.0.1")})
+    hosts = tuple(moved if host == first else host for host in site.hosts)
+    return site.model_copy(update={"hosts": hosts, "gateway": site.gateway.model_copy(update={"port": port})})
+
+
 @pytest.fixture
 def served(tmp_path, platform):
     """A function that serves with given behaviour and returns what the check finds."""
@@ -86,8 +94,7 @@ def served(tmp_path, platform):
         context.load_cert_chain(tmp_path / "tls.crt", tmp_path / "tls.key")
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        place = {"address": IPv4Address("127.0.0.1"), "port": server.server_address[1]}
-        site = platform.site.model_copy(update={"gateway": platform.site.gateway.model_copy(update=place)})
+        site = on_loopback(platform.site, server.server_address[1])
         made = {
             "kind": "Certificate",
             "metadata": {"name": "gateway", "namespace": "gateway"},
@@ -132,8 +139,7 @@ def test_a_gateway_without_a_certificate_fails(served):
 
 
 def test_a_gateway_that_does_not_answer_fails(platform):
-    place = {"address": IPv4Address("127.0.0.1"), "port": 9}
-    site = platform.site.model_copy(update={"gateway": platform.site.gateway.model_copy(update=place)})
+    site = on_loopback(platform.site, 9)
     certificates = platform.access.objects().all("Certificate")
     faults = list(gateway_serves_tenants(Objects(certificates), platform.access, site, 1, {}))
     assert any("did not answer at 127.0.0.1:9" in each.what for each in faults)
