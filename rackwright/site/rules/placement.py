@@ -15,7 +15,7 @@ from rackwright.site.site import Site
 
 
 def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
-    """The GPUs that share a layer are in one host; in phase 1, which is one host, so are all of a replica's."""
+    """All GPUs of a replica are in one host: nothing lays one over several."""
     serving = model.phase1 if phase == 1 else model.phase2
     rooms = _rooms(site, phase, requested(model, site.gpu))
     largest = max((room for _, room in rooms), default=0)
@@ -27,22 +27,20 @@ def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phas
             f"is {model.tensor_parallel}, and the inference hosts of phase {phase} have at most {largest} GPUs each",
             f"write at most {largest}",
         )
-    elif phase == 1 and model.gpus > largest:
+    elif model.gpus > largest:
         yield Broken(
             (*place, "pipeline_parallel"),
             f"is {model.pipeline_parallel}, {model.gpus} GPUs with tensor_parallel {model.tensor_parallel}, and the "
-            f"server of phase 1 has {largest}: a replica does not span hosts there",
+            f"inference hosts of phase {phase} have at most {largest} each: a replica does not span hosts",
             f"write at most {largest // model.tensor_parallel}",
         )
 
 
 def replicas_find_their_gpus(site: Site, phase: Phase) -> Iterator[Broken]:
-    """All replicas together find their GPUs, each group of them in one host."""
+    """All replicas together find their GPUs, each of them in one host."""
     groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for model, serving in site.models_in(phase):
-        span = 1 if phase == 1 else model.pipeline_parallel
-        parts = [(model.name, model.gpus // span)] * (span * serving.replicas)
-        groups[requested(model, site.gpu)] += parts
+        groups[requested(model, site.gpu)] += [(model.name, model.gpus)] * serving.replicas
     for resource, parts in groups.items():
         rooms = _rooms(site, phase, resource)
         largest = max((room for _, room in rooms), default=0)
@@ -64,7 +62,7 @@ def _shortage(
     more = f" and {len(rooms) - 6} more hosts" if len(rooms) > 6 else ""
     what = f"ask for {asked} of {resource} in phase {phase} ({said}), and there are {there} ({hosts}{more})"
     if asked <= there:
-        what += f"; however they are laid out, a group of {max(left)} finds no host with that many left"
+        what += f"; however they are laid out, a replica of {max(left)} finds no host with that many left"
     return what, "take away replicas, lower tensor_parallel, or add hosts"
 
 

@@ -67,14 +67,13 @@ def kserve_is_laid_by_nothing(model: Model, place: Place) -> Iterator[Broken]:
         )
 
 
-def disaggregation_counts_its_replicas(model: Model, place: Place) -> Iterator[Broken]:
-    """Prefill and decode servers are the replicas."""
-    apart, replicas = model.phase2.disaggregation, model.phase2.replicas
-    if apart is not None and apart.prefill + apart.decode != replicas:
+def disaggregation_is_laid_by_nothing(model: Model, place: Place) -> Iterator[Broken]:
+    """Prefill and decode apart want a connector, a sidecar and a profile of the router's, of which none is laid."""
+    if model.phase2.disaggregation is not None:
         yield Broken(
             (*place, "phase2", "disaggregation"),
-            f"has {apart.prefill} prefill and {apart.decode} decode servers, and replicas is {replicas}",
-            f"write replicas: {apart.prefill + apart.decode}",
+            "is set, and no component lays prefill and decode apart yet",
+            "take it out: each replica then does both; `rackwright advise` says whether apart would pay",
         )
 
 
