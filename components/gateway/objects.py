@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from components.base import PART_OF, Manifest
+from components.base.pods import as_nobody, shut_in
 from components.gateway.envoy import memory_mib
 from components.gateway.place import Place
 from rackwright.site.catalog import Image
@@ -103,13 +104,7 @@ def _pod(gateway: Gateway, image: Image) -> dict[str, Any]:
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": gateway.request_timeout_s + END_S,
         "dnsConfig": {"options": [{"name": "ndots", "value": "1"}]},  # names are whole: no search list before them
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "fsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": as_nobody(USER, owns_volumes=True),
         "topologySpreadConstraints": [
             {
                 "maxSkew": 1,
@@ -159,11 +154,7 @@ def _envoy(gateway: Gateway, image: Image, place: Place) -> dict[str, Any]:
             "requests": {"cpu": "1", "memory": "256Mi"},
             "limits": {"memory": f"{memory_mib(gateway)}Mi"},
         },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": shut_in(),
         "lifecycle": {"preStop": {"exec": {"command": drain(place, LEAVE_S, gateway.request_timeout_s)}}},
         "readinessProbe": ready | {"failureThreshold": 2},
         "livenessProbe": ready | {"failureThreshold": 12},

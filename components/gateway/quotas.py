@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.base import PART_OF, Manifest
+from components.base.pods import as_nobody, shut_in
 from components.gateway.tokens import DOMAIN, KEY, SERVICE, counted
 from rackwright.site.catalog import Image
 from rackwright.site.tenants import Tenant
@@ -82,12 +83,7 @@ def deployment(*, image: Image, store: Image, version: Any) -> Manifest:
     pod = {
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": as_nobody(USER),
         "initContainers": [_store(store)],
         "containers": [_service(image)],
         "volumes": [
@@ -159,9 +155,5 @@ def _service(image: Image) -> dict[str, Any]:
 def _bounds(cpu: str, memory_mib: int) -> dict[str, Any]:
     return {
         "resources": {"requests": {"cpu": cpu, "memory": "32Mi"}, "limits": {"memory": f"{memory_mib}Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": shut_in(),
     }

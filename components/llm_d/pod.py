@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from components.base import PART_OF, Manifest
+from components.base.pods import as_nobody, shut_in
 from components.llm_d.definitions import POOL_GROUP
 from components.llm_d.objects import ACCOUNT, FILE, PICK_PORT, PICKERS, labels, named
 from rackwright.site.catalog import Image
@@ -65,12 +66,7 @@ def _pod(model: Model, image: Image, engines_in: str) -> dict[str, Any]:
         "serviceAccountName": ACCOUNT,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": DRAIN_S + END_S,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": as_nobody(USER),
         "topologySpreadConstraints": [
             {
                 "maxSkew": 1,
@@ -97,11 +93,7 @@ def _picker(model: Model, image: Image, engines_in: str) -> dict[str, Any]:
         ],
         # 0.5 to 1 processor for a request a second with prompts of 100,000 tokens (llm-d-router, docs/operations.md).
         "resources": {"requests": {"cpu": "2", "memory": "2Gi"}, "limits": {"memory": "6Gi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": shut_in(),
         "startupProbe": asked | {"periodSeconds": 2, "failureThreshold": 60},
         "readinessProbe": asked | {"periodSeconds": 2, "failureThreshold": 2},
         "livenessProbe": {"tcpSocket": {"port": "health"}, "periodSeconds": 10, "failureThreshold": 6},

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from components.base import PART_OF, Manifest
+from components.base.pods import as_nobody
 from components.vllm.arguments import PORT, command, environment
 from components.vllm.timing import LEAVE_S, grace_s, rollout_s, startup_s
 from components.vllm.weights import TEMPORARY, VOLUME, Container, origins
@@ -140,14 +141,7 @@ def _pod(model: Model, before: list[Container], served_by: Container) -> dict[st
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,  # a Service named vllm would set VLLM_PORT to an address
         "terminationGracePeriodSeconds": grace_s(),
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "fsGroup": USER,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": as_nobody(USER, owns_volumes=True) | {"fsGroupChangePolicy": "OnRootMismatch"},
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
         "initContainers": before,
         "containers": [served_by],
