@@ -21,6 +21,7 @@ class FilterModule:
         """Filters by their name in a play."""
         return {
             "network_change": network_change,
+            "network_in_service": lambda said: network.in_service(str(said)),
             "network_differences": network_differences,
             "network_lonely_bonds": network_lonely_bonds,
             "network_peers": network_peers,

@@ -19,6 +19,7 @@ DAEMONS: dict[str, Daemon] = {
     "rhel": "network_manager",
 }
 CLOUD_INIT = "/etc/cloud/cloud.cfg.d/99-rackwright-network.cfg"
+SERVICES = ("kubelet", "k3s")
 BOND_MODE, BOND_HASH, BOND_RATE = "802.3ad", "layer3+4", "fast"
 
 
@@ -61,6 +62,12 @@ def peers(host: Host, networks: Networks, others: list[Host]) -> list[dict[str, 
                 address = str(other.storage_address)
                 found.append({"name": other.name, "address": address, "mtu": networks.storage.mtu})
     return found
+
+
+def in_service(said: str) -> str:
+    """Which of the services that run pods is at work; `said` is what `systemctl is-active` says of each, in order."""
+    states = zip(SERVICES, said.split(), strict=False)  # nothing at all where systemd does not answer
+    return " and ".join(service for service, state in states if state == "active")
 
 
 def _partner(link: dict[str, Any]) -> str:
