@@ -46,14 +46,13 @@ class Router(Component):
         to_api: Rule,
         scrape_interval_s: int,
         monitors: pulumi.Resource,
-        defined: pulumi.Resource | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`engines` says the labels of a model's pods; `defined` is who brings the kinds, if another does."""
+        """`engines` says the labels of a model's pods."""
         super().__init__(name, opts)
         ports = {model.name: int(upstreams[model.name].rsplit(":", maxsplit=1)[1]) for model in models}
         self._shut(caller, engines_in, sorted({*ports.values()}), to_api)
-        kinds = [defined] if defined else [self.add(each) for each in definitions()]
+        kinds = [self.add(each) for each in definitions()]
         beside: list[Manifest] = [role(), binding(name)]
         for model in models:
             beside += [pool(model, selector=engines(model), port=ports[model.name]), *objectives(model)]

@@ -1,8 +1,7 @@
 """The kinds of objects that the router reads, as far as we write them.
 
-Upstream's own definitions (inference extension 1.5, router 0.10) know more: statuses, and fields that
-nothing here sets. What these two take, upstream's take as well. One owner: where KServe is laid, its chart brings
-upstream's, and these are left out.
+Upstream's own definitions (inference extension 1.5, router 0.10) know more: statuses, and fields that nothing here
+sets. What these two take, upstream's take as well.
 """
 
 from typing import Any
