@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from rackwright.checks.access import Access
 from rackwright.checks.containers import images_are_pinned, probes_ask_ports
+from rackwright.checks.copies import backup_references, backups_are_made, copies_lie_apart
 from rackwright.checks.custom_references import (
     access_references,
     certificate_references,
@@ -39,6 +40,7 @@ REFERENCES = (
     claim_references,
     certificate_references,
     database_references,
+    backup_references,
     monitor_references,
     access_references,
 )
@@ -76,6 +78,8 @@ CHECKS = (
     Check("claims", "Is every claim bound?", lambda on: claims_are_bound(on.objects)),
     Check("classes", "Does data lie on its drives?", lambda on: data_lies_on_its_drives(on.objects, on.site)),
     Check("room", "Do the drives hold the volumes?", lambda on: drives_hold_the_volumes(on.objects, on.site, on.phase)),
+    Check("copies", "Do copies of data lie apart?", lambda on: copies_lie_apart(on.objects)),
+    Check("backups", "Are backups made?", lambda on: backups_are_made(on.objects, on.site)),
     Check("references", "Is everything there that objects name?", lambda on: look_up(on.objects, REFERENCES)),
     Check("services", "Does every Service lead to pods?", lambda on: services_lead_to_pods(on.objects)),
     Check("budgets", "Does every disruption budget select pods?", lambda on: budgets_select_pods(on.objects)),
