@@ -16,7 +16,7 @@ ASKED_FOR_S = 0.5  # no answer in this time: let in, since a lost count must not
 RATE_LIMIT, SHORT = "envoy.filters.http.ratelimit", "http.ratelimit.v3"
 NAMESPACE = "rackwright.tokens"
 PROMPT, ANSWER = "prompt", "answer"
-LARGEST_EVENT = 1 << 20  # bytes; the last event of the Responses API holds the whole answer
+LARGEST_EVENT = 10 << 20  # bytes, the most that Envoy takes; the last event of the Responses API holds the whole answer
 # Where an answer says how many: chat and completions, Responses and Messages, a stream of Responses.
 PLACES = (
     (PROMPT, ("usage", "prompt_tokens")),
