@@ -41,6 +41,7 @@ class Router(Component):
         upstreams: Mapping[str, str],
         engines: Callable[[Model], dict[str, str]],
         engines_in: str,
+        beside: pulumi.Resource,
         hosts: Sequence[Host],
         caller: str,
         to_api: Rule,
@@ -48,15 +49,15 @@ class Router(Component):
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`engines` says the labels of a model's pods."""
+        """`engines` says the labels of a model's pods; `beside` is the namespace of the name `engines_in`."""
         super().__init__(name, opts)
         ports = {model.name: int(upstreams[model.name].rsplit(":", maxsplit=1)[1]) for model in models}
         self._shut(caller, engines_in, sorted({*ports.values()}), to_api)
         kinds = [self.add(each) for each in definitions()]
-        beside: list[Manifest] = [role(), binding(name)]
+        read: list[Manifest] = [role(), binding(name)]
         for model in models:
-            beside += [pool(model, selector=engines(model), port=ports[model.name]), *objectives(model)]
-        needed = [self.add(account()), *(self.add(_in(engines_in, each), after=kinds) for each in beside)]
+            read += [pool(model, selector=engines(model), port=ports[model.name]), *objectives(model)]
+        needed = [self.add(account()), *(self.add(_in(engines_in, each), after=[beside, *kinds]) for each in read)]
         for model in models:
             told = configuration(model, routing, hosts)
             file = self.add(settings(model, told))
