@@ -67,6 +67,7 @@ class Deployment:
             memory_fraction=self.memory_fraction,
             sequences=self.sequences,
             batch_tokens=self.step_tokens,
+            fused_sums=self.hardware.fuses_sums,
             version=self.version,
         )
 

@@ -20,6 +20,7 @@ class Hardware:
     compute: dict[str, float]
     link: str
     link_bandwidth: float
+    fuses_sums: bool
 
     def operations(self, precision: str) -> float:
         """Dense operations a second that matrices in a precision reach at most; what has no unit runs in 16 bits."""
@@ -66,4 +67,5 @@ def _of(product: GpuProduct, size: int, link: str) -> Hardware:
         compute={precision: value * 1e12 for precision, value in product.teraflops.items()},
         link=link,
         link_bandwidth=product.link_gb[link] * 1e9,
+        fuses_sums=product.fuses_sums,
     )

@@ -12,7 +12,9 @@ from rackwright.site.models import Model
 GIB = 2**30
 FORWARD_HIDDEN = 4.25  # widths of the residual stream alive at the peak of a layer (docs/capacity.md)
 FORWARD_INTERMEDIATE = 3  # gate, up and their product
-GRAPHS_GIB, GRAPHS_PER_LAYER_GIB = 0.35, 0.0165  # measured 0.84 GiB with 32 layers, 1.66 GiB with 80
+GRAPHS_GIB, GRAPHS_PER_LAYER_GIB = 0.35, 0.0165  # measured 0.84 GiB with 32 layers, 1.66 GiB with 80, of all sizes
+# Sequences that CUDA graphs are captured for: of these sizes, those of at most twice --max-num-seqs (vLLM, config).
+GRAPH_SIZES: tuple[int, ...] = (1, 2, 4, *range(8, 256, 8), *range(256, 513, 16))
 PARALLEL_GIB_PER_GPU = 0.035
 PIPELINE_GIB = 0.07
 
@@ -25,14 +27,15 @@ class Era:
     sampler_copies: float  # of the logits of all sequences in 32 bits, at the sampler's peak
     single_gib: float  # beside torch, one GPU
     parallel_gib: float  # beside torch, two and more: NCCL's buffers
+    fused_gib: float  # the same, for sums over GPUs that are fused with norms
     counts_graphs: bool  # CUDA graphs are taken off before the KV cache, not after
 
 
 ERAS = (
-    Era((0, 0), 9.7, 0.13, 0.5, counts_graphs=False),
-    Era((0, 17), 3.87, 0.13, 2.0, counts_graphs=False),
-    Era((0, 18), 3.87, 0.25, 2.0, counts_graphs=False),
-    Era((0, 20), 3.87, 0.25, 2.0, counts_graphs=True),
+    Era((0, 0), 9.7, 0.13, 0.5, 0.0, counts_graphs=False),
+    Era((0, 17), 3.87, 0.13, 0.5, 1.5, counts_graphs=False),
+    Era((0, 18), 3.87, 0.25, 0.5, 1.5, counts_graphs=False),
+    Era((0, 20), 3.87, 0.25, 0.5, 1.5, counts_graphs=True),
 )
 
 
@@ -65,6 +68,11 @@ def default_batch_tokens(usable_gib: float, family: str) -> int:
     return 8192 if usable_gib >= 70 and family != "ampere" else 2048
 
 
+def graph_share(sequences: int) -> float:
+    """How many of all sizes CUDA graphs are captured for, where so many sequences run at most."""
+    return len([size for size in GRAPH_SIZES if size <= 2 * sequences]) / len(GRAPH_SIZES)
+
+
 def engine_memory(
     shape: Architecture,
     precision: str,
@@ -76,6 +84,7 @@ def engine_memory(
     memory_fraction: float = 0.92,
     sequences: int = 256,
     batch_tokens: int = 8192,
+    fused_sums: bool = True,
     version: str | None = None,
 ) -> EngineMemory:
     """What one GPU of a replica holds."""
@@ -85,11 +94,11 @@ def engine_memory(
         weights *= shape.weights_gib * GIB / gpu_weight_bytes(shape, precision)
     held = era(version)
     activation = _activation(shape, precision, held, batch_tokens, sequences, tensor_parallel, pipeline_parallel)
-    graphs = (GRAPHS_GIB + GRAPHS_PER_LAYER_GIB * shape.layers / pipeline_parallel) if held.counts_graphs else 0.0
+    layers = GRAPHS_PER_LAYER_GIB * shape.layers / pipeline_parallel * graph_share(sequences)
+    graphs = GRAPHS_GIB + layers if held.counts_graphs else 0.0
+    non_torch = held.single_gib if pipeline_parallel == 1 else PIPELINE_GIB
     if tensor_parallel > 1:
-        non_torch = held.parallel_gib + PARALLEL_GIB_PER_GPU * tensor_parallel
-    else:
-        non_torch = held.single_gib if pipeline_parallel == 1 else PIPELINE_GIB
+        non_torch = held.parallel_gib + held.fused_gib * fused_sums + PARALLEL_GIB_PER_GPU * tensor_parallel
     budget = usable_gib * memory_fraction
     pool = budget - weights - activation - non_torch - graphs
     return EngineMemory(usable_gib, budget, weights, activation, non_torch, graphs, pool)
@@ -128,6 +137,7 @@ def kv_pool_gib(model: Model, gpus: Gpus) -> float:
         memory_fraction=model.memory_fraction,
         sequences=model.sequences,
         batch_tokens=default_batch_tokens(usable, gpus.known.family),
+        fused_sums=gpus.known.fuses_sums,
     ).pool
 
 

@@ -43,6 +43,11 @@ class GpuProduct:
         """Sizes in GB as sold."""
         return tuple(self.variants)
 
+    @property
+    def fuses_sums(self) -> bool:
+        """Whether vLLM fuses sums over GPUs with norms here: compute capability 9.0 and 10.x (its config, 0.30)."""
+        return self.family in ("hopper", "blackwell") and self.links != ("pcie",)  # Blackwell over PCIe alone is 12.0
+
     def mig_layouts(self, memory_gb: int) -> tuple[str, ...]:
         """Names of the MIG layouts of one size; empty where it has none."""
         variant = self.variants.get(memory_gb)
