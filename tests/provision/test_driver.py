@@ -59,13 +59,12 @@ def looked_at(guest, play):
 def converged(looked_at, machines, guest, play):
     """Provisioned after a power cut in the middle of dpkg, on a host where nouveau held the GPUs."""
     assert looked_at  # the look is at a host that is fresh
-    process = machines.runner.start(PLAYBOOK, variables={"branch": OLD, "acts": "provision"})
-    try:
-        guest.ssh(STOPS_THERE)
-        guest.power_cut()
-    finally:
-        process.kill()
-        process.communicate()
+    with machines.runner.start(PLAYBOOK, variables={"branch": OLD, "acts": "provision"}) as process:
+        try:
+            guest.ssh(STOPS_THERE)
+            guest.power_cut()
+        finally:
+            process.kill()
     guest.power_on()
     guest.ssh("modprobe nouveau")
     boot = guest.boot()

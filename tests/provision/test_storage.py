@@ -92,7 +92,6 @@ def cut(guest, machines, program, site):
             assert process.poll() is None, f"it ended before the trap closed:\n{process.stdout.read()[-6000:]}"
         guest.power_cut()
         process.kill()
-        process.stdout.read()
     guest.power_on()
     guest.ssh(f"rm -f /usr/local/sbin/{program}")
 
