@@ -11,9 +11,12 @@ from components.base.component import namespace
 from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_object_storage, to_outside
 from components.gateway import objects as gateway
 from components.gateway import quotas
+from components.llm_d import objects as router
+from components.llm_d import pod as picker
+from components.llm_d.picking import configuration
 from components.postgres import backups
 from components.postgres import objects as postgres
-from components.vllm import pod
+from components.vllm import pod, spread
 from components.vllm.component import ways_to_weights
 from components.vllm.weights import containers
 from rackwright.errors import Refusal
@@ -25,7 +28,7 @@ from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.postgresql import Backups
 from rackwright.site.sources import Nfs
 
-SPACES = ("certificates", "gateway", "models", "monitoring", "postgres", "qdrant", "storage")
+SPACES = ("certificates", "gateway", "models", "monitoring", "postgres", "qdrant", "router", "storage")
 
 
 class Plain(yaml.CSafeLoader):
@@ -40,7 +43,14 @@ def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
     """An API server with upstream's definitions."""
     definitions = [
         document
-        for name in ("cert-manager", "cloudnative-pg", "plugin-barman-cloud", "prometheus-operator")
+        for name in (
+            "cert-manager",
+            "cloudnative-pg",
+            "plugin-barman-cloud",
+            "prometheus-operator",
+            "gateway-api-inference-extension",
+            "llm-d-router",
+        )
         for file in sorted((upstream / "crds" / name).glob("*.yaml"))
         for document in yaml.load_all(file.read_text(), Plain)
         if document and document["kind"] == "CustomResourceDefinition"
@@ -61,6 +71,7 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield "certificates", certificates.issuer()
     yield from (("gateway", each) for each in of_gateway(site, catalog))
     yield from (("models", each) for each in of_models(site, catalog))
+    yield from of_routing(site, catalog)
     yield "monitoring", monitoring.administrator("x")
     yield "monitoring", monitoring.targets(hosts)
     yield "monitoring", monitoring.rules(groups(site, 1, catalog))
@@ -117,6 +128,26 @@ def of_models(site, catalog) -> Iterator[dict]:
         yield from ways_to_weights([model], site.object_storage, ["10.0.0.0/8"])
 
 
+def of_routing(site, catalog) -> Iterator[tuple[str, dict]]:
+    """What phase 2 has for a model: its engines on several hosts, and its pickers."""
+    hosts = site.hosts_in(2, "inference")
+    image = catalog.images["llm-d-router"]
+    images = {"engine": catalog.images["vllm"], "rclone": catalog.images["rclone"]}
+    for model, serving in site.models_in(2):
+        before = containers(model, **images, object_storage=site.object_storage)
+        told = configuration(model, site.routing, hosts)
+        yield "models", spread.stateful_set(model, serving, image=images["engine"], before=before, gpu=site.gpu)
+        yield "models", spread.priority_class(model.gpus)
+        if limits := spread.budget(model, serving, hosts, site.gpu):
+            yield "models", limits
+        yield "models", router.pool(model, selector=pod.labels(model), port=8000)
+        yield from (("models", each) for each in (*router.objectives(model), router.role(), router.binding("router")))
+        yield "router", router.settings(model, told)
+        yield "router", picker.stateful_set(model, image=image, configuration=told, engines_in="models")
+        beside = (router.service(model), router.budget(model), router.account(), router.monitor(15))
+        yield from (("router", each) for each in beside)
+
+
 def test_the_api_server_takes_every_manifest_and_knows_every_key(site, catalog, judge):
     items = []
     for space, manifest in manifests(site, catalog):
@@ -132,14 +163,17 @@ def test_the_api_server_takes_every_manifest_and_knows_every_key(site, catalog, 
 
 
 def test_pods_are_held_to_the_strictest_level(site, catalog, judge):
-    """A Deployment is taken whatever its pods are; the pods themselves would be refused."""
+    """A Deployment or a set is taken whatever its pods are; the pods themselves would be refused."""
     for space, manifest in manifests(site, catalog):
-        if manifest["kind"] != "Deployment":
+        if manifest["kind"] not in {"Deployment", "StatefulSet"}:
             continue
         template = manifest["spec"]["template"]
         metadata = template["metadata"] | {"name": manifest["metadata"]["name"], "namespace": space}
-        # The service account is not there in this test, and admission asks for it before the level.
-        spec = template["spec"] | {"serviceAccountName": "default"}
+        # Account, priority and claims of a set are not there in this test, and are asked for before the level.
+        claims = [claim["metadata"]["name"] for claim in manifest["spec"].get("volumeClaimTemplates", [])]
+        volumes = [*template["spec"].get("volumes", []), *({"name": each, "emptyDir": {}} for each in claims)]
+        spec = template["spec"] | {"serviceAccountName": "default", "volumes": volumes}
+        spec.pop("priorityClassName", None)
         alone = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         said = judge.kubectl("create", "--dry-run=server", "-f", "-", given=json.dumps(alone))
         assert "created (server dry run)" in said
