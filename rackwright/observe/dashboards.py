@@ -82,6 +82,7 @@ BOARDS = (
         Panel("Read", ("disk:read",)),
         Panel("Written", ("disk:written",)),
         Panel("Time of a read", ("disk:read_time",)),
+        Panel("Time of a write", ("disk:write_time",)),
         Panel("Volumes in use", ("volume:used",)),
         Panel("Room in volumes in three days", ("volume:left_soon",)),
         Panel("Vector search, P95", ("store:search_p95",)),

@@ -155,6 +155,8 @@ STORAGE = (
          rate("node_disk_io_time_seconds_total", "instance, device", DRIVES)),
         ("read_time", "s", "Time of a read",
          by_count("node_disk_read_time_seconds_total", "node_disk_reads_completed_total")),
+        ("write_time", "s", "Time of a write",
+         by_count("node_disk_write_time_seconds_total", "node_disk_writes_completed_total")),
     ),
     Figure(
         "throughput", "Storage I/O", "host", "B/s", "Read and written by a host's drives",

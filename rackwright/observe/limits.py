@@ -18,11 +18,14 @@ OVER = 1.2  # times a target, or what is usual
 HIT_RATE_KEPT = 0.7  # of what is usual, below which the cache has lost something
 LEAST_CALLS = 0.1  # a second, below which rates of a model say nothing
 NEAR = 0.85  # of a measured limit, of a volume
+DRIVE_BUSY = 0.9  # of the time; says little alone: NVMe drives take many requests at once
+DRIVE_SLOW = 0.005  # seconds a request takes on average; NVMe drives need 0.02 to 0.2 ms until requests queue
 MEMORY_KEPT = 0.8  # of the vector store's memory: beyond, the time of a search is about to bend
 CONNECTIONS_KEPT = 0.8
 GPU_FOR, QUEUE_FOR, LATENCY_FOR = 300, 60, 300  # seconds for which it must hold
 HIT_RATE_FOR, STORAGE_FOR, SEARCH_FOR, MEMORY_FOR = 900, 300, 300, 900
 VOLUME_FOR, SOON_FOR, CONNECTIONS_FOR, DEGRADED_FOR, ABSENT_FOR = 600, 3600, 300, 900, 300
+DRIVE_FOR = 600
 
 
 @dataclass(frozen=True)

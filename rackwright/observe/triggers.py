@@ -135,6 +135,17 @@ TRIGGERS = (
         "Find who reads or writes (dashboard Storage); move it, or give it drives of its own.",
     ),
     Trigger(
+        "DriveBusyAndSlow", "disk",
+        Both((
+            _over("disk:busy", of.DRIVE_BUSY),
+            Either((_over("disk:read_time", of.DRIVE_SLOW), _over("disk:write_time", of.DRIVE_SLOW))),
+        )),
+        of.DRIVE_FOR, "warning",
+        "{{ $labels.device }} of {{ $labels.instance }} is never idle, and requests queue at it",
+        "Find who reads or writes (dashboard Storage); move it, or give it drives of its own. Fewer bytes than usual "
+        "at that load: look at the drive's health and temperature (`smartctl -a`).",
+    ),
+    Trigger(
         "VectorSearchSlow", "store", _over_limit("store:search_p95", "search_p95"), of.SEARCH_FOR, "warning",
         "Searches in {{ $labels.pod }} take longer than promised (P95)",
         "See whether the index fits into memory and whether optimizations run; then spread shards over more nodes.",

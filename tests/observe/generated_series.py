@@ -36,6 +36,9 @@ class Behaviour:
     memory: Value = 20 * GIB
     used: Value = 0.3
     drives: Value = 2e8
+    busy: Value = 0.2  # of the time a drive has requests under way
+    reads: Value = 1e-4  # seconds of a read
+    writes: Value = 3e-5
     connections: Value = 60
     renamed: bool = False  # the scrape did not keep the exporter's labels
     gone: Callable[[str, int], bool] = seen
@@ -144,12 +147,15 @@ def machines(how: Behaviour) -> Iterator[tuple[str, list[float]]]:
     for name, factor in (
         ("read_bytes", 0.75),
         ("written_bytes", 0.25),
-        ("io_time_seconds", 1e-9),
-        ("read_time_seconds", 1e-9),
         ("reads_completed", 1e-5),
+        ("writes_completed", 1e-5),
     ):
         values = total(lambda minute, f=factor: at(how.drives, minute) * f, how.minutes)
         yield f"node_disk_{name}_total{{{labels}}}", values
+    yield f"node_disk_io_time_seconds_total{{{labels}}}", total(lambda minute: at(how.busy, minute), how.minutes)
+    for name, seconds in (("read", how.reads), ("write", how.writes)):
+        values = total(lambda minute, s=seconds: at(how.drives, minute) * 1e-5 * at(s, minute), how.minutes)
+        yield f"node_disk_{name}_time_seconds_total{{{labels}}}", values
     labels = 'namespace="postgres",persistentvolumeclaim="postgres-1",job="kubelet"'
     yield f"kubelet_volume_stats_capacity_bytes{{{labels}}}", gauge(1e12, how)
     yield f"kubelet_volume_stats_available_bytes{{{labels}}}", [1e12 * (1 - value) for value in gauge(how.used, how)]

@@ -37,6 +37,7 @@ FIRES = {
     "CacheHitRateFalls": (Behaviour(minutes=140, hit=from_minute(100, 0.1, 0.7)), 101, set()),
     "FirstTokenSlowWhileGpusAreNotFull": (Behaviour(minutes=140, ttft=from_minute(100, 0.9, 0.2)), 101, set()),
     "StorageNearLimit": (Behaviour(drives=from_minute(15, 4.9e9, 2e8)), 19, set()),
+    "DriveBusyAndSlow": (Behaviour(busy=from_minute(15, 0.99, 0.2), reads=from_minute(15, 0.02, 1e-4)), 19, set()),
     "VectorSearchSlow": (Behaviour(search=from_minute(15, 0.2, 0.008)), 16, set()),
     "VectorsOutgrowMemory": (Behaviour(memory=from_minute(15, 120 * GIB, 20 * GIB)), 15, set()),
     "VolumeNearlyFull": (Behaviour(used=from_minute(10, 0.9, 0.89)), 0, set()),
@@ -48,6 +49,11 @@ SILENT = {
     "a healthy rack whose scrape renamed labels": Behaviour(renamed=True),
     "busy GPUs alone": Behaviour(gpu=1.0),
     "a full cache alone": Behaviour(kv=0.97, gpu=0.5),
+    "drives that are never idle alone": Behaviour(busy=1.0),
+    "slow requests at a drive with time to spare": Behaviour(reads=0.02, writes=0.02, busy=0.5),
+    "a drive that is overrun for five minutes": Behaviour(
+        busy=lambda minute: 0.99 if 20 <= minute < 25 else 0.2, reads=lambda minute: 0.02 if 20 <= minute < 25 else 1e-4
+    ),
     "a queue of a minute": Behaviour(queue=spike(500, 0)),
     "one slow minute": Behaviour(search=spike(0.2, 0.008), connections=spike(390, 60)),
     "nobody calls": Behaviour(minutes=125, calls=from_minute(90, 0.0, 2.0), hit=from_minute(90, 0.0, 0.7)),
@@ -148,7 +154,12 @@ def test_what_is_absent_is_told(promtool, rule_file):
 def test_a_limit_that_was_not_measured_makes_no_alert(lab, catalog):
     names = {rule["alert"] for group in rules.groups(lab, 1, catalog) for rule in group["rules"] if "alert" in rule}
     assert "StorageNearLimit" not in names
-    assert {"QueueTooLong", "CacheHitRateFalls"} <= names
+    assert {"QueueTooLong", "CacheHitRateFalls", "DriveBusyAndSlow"} <= names
+
+
+def test_a_drive_is_told_by_its_writes_alone(promtool, rule_file):
+    how = Behaviour(busy=from_minute(15, 0.99, 0.2), writes=from_minute(15, 0.02, 3e-5))
+    assert not judged(promtool, rule_file, [case("writes", how, {20: set(), 34: {"DriveBusyAndSlow"}})])
 
 
 def test_a_site_without_gpus_misses_no_gpu_metrics():
