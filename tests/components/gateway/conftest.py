@@ -90,28 +90,24 @@ def start(tmp_path):
     running: list[Proxy] = []
 
     def begin(models=("llama", "qwen"), tenants=None, others=None, names=None, told=None, **settings) -> Proxy:
-        folder = Path(tmp_path / f"proxy-{len(running)}")
-        folder.mkdir()
-        certify(folder)
-        place = Place("127.0.0.1", free_port(), free_port(), free_port(), str(folder), str(folder))
         gateway = Gateway(host=HOST, **{"replicas": 1, "request_limit_mib": 1} | settings)
         tenants = tenants or (Tenant(name="chat", key="chat_key"), Tenant(name="batch", key="batch_key"))
         keys = {tenant.key: f"a-key-of-{tenant.name}-{'x' * 24}" for tenant in tenants}
         engines = {model: Engine() for model in models}
         upstreams = {model: engine.address for model, engine in engines.items()} | (others or {})
-        rendered = envoy_configuration(gateway, tenants, keys, upstreams, place, **(told or {}))
-        if names:
-            ask_for_names(rendered, names)
-        (folder / "envoy.json").write_text(json.dumps(rendered))
-        (folder / "certificate.json").write_text(json.dumps(certificate_configuration(place)))
-        log = folder / "log"
-        with log.open("w") as stream:
-            process = subprocess.Popen([ENVOY, *command(place)[1:]], stdout=stream, stderr=stream)
         named = {tenant.name: keys[tenant.key] for tenant in tenants}
-        proxy = Proxy(process, place, named, engines, folder, log)
-        running.append(proxy)
-        wait_until_ready(proxy)
-        return proxy
+        for _ in range(5):  # a port that was free may be somebody's by the time that the proxy asks for it
+            folder = Path(tmp_path / f"proxy-{len(running)}")
+            folder.mkdir()
+            certify(folder)
+            place = Place("127.0.0.1", free_port(), free_port(), free_port(), str(folder), str(folder))
+            rendered = envoy_configuration(gateway, tenants, keys, upstreams, place, **(told or {}))
+            if names:
+                ask_for_names(rendered, names)
+            running.append(Proxy(run_envoy(rendered, place, folder), place, named, engines, folder, folder / "log"))
+            if wait_until_ready(running[-1]):
+                return running[-1]
+        raise AssertionError(running[-1].log.read_text())
 
     yield begin
     for proxy in running:
@@ -124,6 +120,14 @@ def start(tmp_path):
         shutil.rmtree(proxy.folder)
 
 
+def run_envoy(rendered: dict, place: Place, folder: Path) -> subprocess.Popen:
+    """The proxy as its pod starts it, with files in a folder of the test's."""
+    (folder / "envoy.json").write_text(json.dumps(rendered))
+    (folder / "certificate.json").write_text(json.dumps(certificate_configuration(place)))
+    with (folder / "log").open("w") as stream:
+        return subprocess.Popen([ENVOY, *command(place)[1:]], stdout=stream, stderr=stream)
+
+
 def ask_for_names(rendered: dict, names: Names) -> None:
     """Let the proxy ask these, rather than those of the machine."""
     kind = "type.googleapis.com/envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig"
@@ -134,13 +138,16 @@ def ask_for_names(rendered: dict, names: Names) -> None:
             cluster["cluster_type"]["typed_config"]["typed_dns_resolver_config"] = resolver
 
 
-def wait_until_ready(proxy: Proxy) -> None:
+def wait_until_ready(proxy: Proxy) -> bool:
+    """False where it ended because a port was taken; whatever else ends it is a fault."""
     ready = f"http://127.0.0.1:{proxy.place.metrics_port}/ready"
     for _ in range(200):
-        assert proxy.process.poll() is None, proxy.log.read_text()
+        if proxy.process.poll() is not None:
+            assert "Address already in use" in proxy.log.read_text(), proxy.log.read_text()
+            return False
         try:
             if httpx.get(ready).status_code == 200:
-                return
+                return True
         except httpx.TransportError:
             pass
         time.sleep(0.1)

@@ -4,36 +4,21 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from stand_in_messages import COUNT, LONG, NUMBER, TEXT, forms
 
 RESET_S = 17
 OK, OVER = 1, 2
-F = descriptor_pb2.FieldDescriptorProto
-# Message, then its fields: name, number, type (a message's by its name), repeated. Numbers are those of Envoy 1.40.
-FORMS = {
-    "Number": [("value", 1, F.TYPE_UINT64, False)],
-    "Span": [("seconds", 1, F.TYPE_INT64, False)],
-    "Entry": [("key", 1, F.TYPE_STRING, False), ("value", 2, F.TYPE_STRING, False)],
-    "Descriptor": [("entries", 1, "Entry", True), ("hits_addend", 3, "Number", False)],
-    "Request": [("domain", 1, F.TYPE_STRING, False), ("descriptors", 2, "Descriptor", True)],
-    "Status": [("code", 1, F.TYPE_INT32, False), ("duration_until_reset", 4, "Span", False)],
-    "Response": [("overall_code", 1, F.TYPE_INT32, False), ("statuses", 2, "Status", True)],
+# Numbers are those of Envoy 1.40, service/ratelimit/v3.
+FIELDS = {
+    "Number": [("value", 1, COUNT)],
+    "Span": [("seconds", 1, LONG)],
+    "Entry": [("key", 1, TEXT), ("value", 2, TEXT)],
+    "Descriptor": [("entries", 1, "Entry*"), ("hits_addend", 3, "Number")],
+    "Request": [("domain", 1, TEXT), ("descriptors", 2, "Descriptor*")],
+    "Status": [("code", 1, NUMBER), ("duration_until_reset", 4, "Span")],
+    "Response": [("overall_code", 1, NUMBER), ("statuses", 2, "Status*")],
 }
-
-
-def _forms() -> dict[str, type]:
-    file = descriptor_pb2.FileDescriptorProto(name="counts.proto", package="counts", syntax="proto3")
-    for name, fields in FORMS.items():
-        form = file.message_type.add(name=name)
-        for key, number, kind, repeated in fields:
-            label = F.LABEL_REPEATED if repeated else F.LABEL_OPTIONAL
-            if isinstance(kind, str):
-                form.field.add(name=key, number=number, type=F.TYPE_MESSAGE, type_name=f".counts.{kind}", label=label)
-            else:
-                form.field.add(name=key, number=number, type=kind, label=label)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"counts.{name}")) for name in FORMS}
+FORMS = forms("counts", FIELDS)
 
 
 class Counts:
@@ -41,10 +26,10 @@ class Counts:
 
     def __init__(self, limits: dict[str, int]):
         self.limits, self.used = limits, dict.fromkeys(limits, 0)
-        self._forms, self._lock = _forms(), threading.Lock()
+        self._lock = threading.Lock()
         handler = grpc.unary_unary_rpc_method_handler(
             self._answer,
-            request_deserializer=self._forms["Request"].FromString,
+            request_deserializer=FORMS["Request"].FromString,
             response_serializer=lambda message: message.SerializeToString(),
         )
         service = "envoy.service.ratelimit.v3.RateLimitService"
@@ -62,7 +47,7 @@ class Counts:
         assert request.domain == "tokens"
         statuses = [self._one(each) for each in request.descriptors]
         overall = OVER if any(each.code == OVER for each in statuses) else OK
-        return self._forms["Response"](overall_code=overall, statuses=statuses)
+        return FORMS["Response"](overall_code=overall, statuses=statuses)
 
     def _one(self, asked):
         (entry,) = asked.entries
@@ -70,4 +55,4 @@ class Counts:
         with self._lock:
             self.used[entry.value] += asked.hits_addend.value if asked.HasField("hits_addend") else 1
             code = OVER if self.used[entry.value] > self.limits[entry.value] else OK
-        return self._forms["Status"](code=code, duration_until_reset=self._forms["Span"](seconds=RESET_S))
+        return FORMS["Status"](code=code, duration_until_reset=FORMS["Span"](seconds=RESET_S))

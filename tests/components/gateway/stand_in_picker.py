@@ -8,12 +8,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from stand_in_messages import BOOL, BYTES, NUMBER, TEXT, forms
 
 METHOD = "envoy.service.ext_proc.v3.ExternalProcessor"
 DESTINATION = "x-gateway-destination-endpoint"
-TEXT, BYTES, BOOL, NUMBER, MESSAGE = 9, 12, 8, 5, 11
-# By message: name, number, kind, and for a message its type; a star means that it is repeated.
 FIELDS = {
     "HeaderValue": [("key", 1, TEXT), ("value", 2, TEXT), ("raw_value", 3, BYTES)],
     "HeaderMap": [("headers", 1, "HeaderValue*")],
@@ -36,21 +34,7 @@ FIELDS = {
 }  # fmt: skip
 
 
-def _forms() -> dict[str, type]:
-    file = descriptor_pb2.FileDescriptorProto(name="picking.proto", package="picking", syntax="proto3")
-    for name, fields in FIELDS.items():
-        message = file.message_type.add(name=name)
-        for field, number, form in fields:
-            made = message.field.add(name=field, number=number, label=3 if str(form).endswith("*") else 1)
-            made.type = MESSAGE if isinstance(form, str) else form
-            if isinstance(form, str):
-                made.type_name = f".picking.{form.rstrip('*')}"
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"picking.{name}")) for name in FIELDS}
-
-
-FORMS = _forms()
+FORMS = forms("picking", FIELDS)
 
 
 class Picker:

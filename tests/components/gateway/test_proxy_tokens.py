@@ -9,6 +9,8 @@ import httpx
 import pytest
 from conftest import free_port
 from stand_in_counts import RESET_S, Counts
+from stand_in_engine import Engine
+from stand_in_picker import Picker
 from waiting import until
 
 from components.gateway import quotas
@@ -135,6 +137,19 @@ def test_where_nobody_is_limited_no_answer_is_read(start, counts):
     proxy = start(told={"counts": counts.address})
     assert proxy.client().post(CHAT, json={"says": {"usage": usage(1, 1)}}).status_code == 200
     assert counts.used == {"chat": 0}
+
+
+def test_what_a_picked_replica_says_is_charged_as_well(start, tenants, counts):
+    replica = Engine()
+    picker = Picker(replica.address)
+    proxy = start(tenants=tenants, told={"counts": counts.address, "pickers": {"llama": [picker.address]}})
+    with proxy.client().stream("POST", CHAT, json={"says": chunks(12, prompt=30)}) as answer:
+        assert sum(1 for line in answer.iter_lines() if line) == 12
+    until(lambda: counts.used["chat"])
+    assert counts.used == {"chat": 42}
+    assert len(replica.seen) == 1
+    for each in (picker, replica):
+        each.end()
 
 
 @contextlib.contextmanager
