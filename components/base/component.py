@@ -14,9 +14,9 @@ RELEASE_TIMEOUT_S = 900  # fixed for good: a changed timeout alone upgrades ever
 SKIP_AWAIT = "pulumi.com/skipAwait"
 
 
-def namespace(name: str, pod_security: PodSecurity) -> Manifest:
-    """A namespace of the platform, with the Pod Security level that its pods are held to."""
-    labels = PART_OF | {"pod-security.kubernetes.io/enforce": pod_security}
+def namespace(name: str, pod_security: PodSecurity, uses: Mapping[str, str] | None = None) -> Manifest:
+    """A namespace of the platform, with the Pod Security level that its pods are held to, and what lets them in."""
+    labels = PART_OF | {"pod-security.kubernetes.io/enforce": pod_security} | dict(uses or {})
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
@@ -29,12 +29,13 @@ class Component(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
         *,
         pod_security: PodSecurity = "restricted",
+        uses: Mapping[str, str] | None = None,
         after: Sequence[pulumi.Resource] = (),
     ) -> None:
         """What comes after something comes as a whole, and is gone as a whole before that goes."""
         super().__init__(f"rackwright:components:{type(self).__name__}", name, {}, opts)
         self.name = name
-        self.namespace = self.add(namespace(name, pod_security), after=after)
+        self.namespace = self.add(namespace(name, pod_security, uses), after=after)
 
     def owned(self, after: Sequence[pulumi.Resource] = ()) -> pulumi.ResourceOptions:
         """Options of a child: what it must wait for is said, never implied by parentage."""
