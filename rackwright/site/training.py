@@ -18,5 +18,5 @@ class Training(Settings):
         default=False, description="True: MLflow, with the database mlflow and the site's object storage."
     )
     ways_out: tuple[WayOut, ...] = Field(
-        default=(), description="What jobs may reach beside names and MLflow; empty: nothing."
+        default=(), description="What jobs may reach beside names, MLflow and object storage; empty: nothing."
     )
