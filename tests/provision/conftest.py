@@ -49,6 +49,7 @@ def _ansible() -> Iterator[None]:
             environment.setenv("ANSIBLE_STRATEGY_PLUGINS", strategies)
             environment.setenv("ANSIBLE_STRATEGY", "mitogen_linear")
             environment.setenv("ANSIBLE_DEPRECATION_WARNINGS", "false")
+            environment.setenv("ANSIBLE_TIMEOUT", "240")  # a connection ends with Python's start, which is slow there
         yield
 
 
