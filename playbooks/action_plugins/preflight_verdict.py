@@ -11,6 +11,7 @@ from ansible.utils.display import Display
 from rackwright.errors import Refusal
 from rackwright.preflight import Verdict, verdict
 from rackwright.preflight.asked import Asked, asked, keep
+from rackwright.preflight.upstream import mirrored
 from rackwright.site.catalog import Catalog
 
 ANSWER, FAILURE = "__preflight_facts_answer", "__preflight_facts_failure"
@@ -26,7 +27,8 @@ def judged(given: Asked) -> Verdict:
             answers[name] = answer["answers"]
         elif failure is not None or answer:
             failures[name] = str(failure or answer.get("msg") or "it gave no answer")
-    return verdict(given.site, given.phase, Catalog.load(), answers, failures, given.secrets, given.excuse)
+    catalog = mirrored(Catalog.load(), given.k3s)
+    return verdict(given.site, given.phase, catalog, answers, failures, given.secrets, given.excuse)
 
 
 class ActionModule(ActionBase):

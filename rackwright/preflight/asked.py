@@ -21,6 +21,7 @@ class Asked:
     hosts: Mapping[str, Mapping[str, Any]]
     secrets: Mapping[str, str]
     excuse: tuple[str, ...]
+    k3s: str  # where its releases come from, where the site's own variables say so
 
 
 def asked(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Asked:
@@ -33,6 +34,7 @@ def asked(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Asked:
         hosts=hosts,
         secrets={name: str(first[name]) for name in SECRETS if name in first},
         excuse=tuple(arguments.get("excuse") or ()),
+        k3s=str(first.get("k3s_binary_source") or ""),
     )
 
 

@@ -166,3 +166,14 @@ def test_the_token_of_the_vault_is_compared_and_never_shown(play, site):
     result, data = play("--limit", "gpu-01", "-vvv", phase=1)
     assert data is not None
     assert TOKEN not in result.stdout + result.stderr
+
+
+def test_k3s_is_looked_for_where_the_site_takes_it_from(play, site):
+    said = []
+    for source in ("http://127.0.0.1:9/k3s", "/srv/k3s"):
+        (site / "group_vars" / "all" / "k3s.yml").write_text(yaml.safe_dump({"k3s_binary_source": source}))
+        _, data = play("--limit", "gpu-01", phase=1)
+        said.append([each["what"] for each in data["findings"] if "where k3s comes from" in each["what"]])
+    (what,), folder = said
+    assert what.startswith("cannot read http://127.0.0.1:9/k3s/v")
+    assert folder == []

@@ -9,7 +9,7 @@ from fleet import ROOT, site_of
 
 from rackwright.preflight.needs import needs
 from rackwright.preflight.questions import questions
-from rackwright.preflight.upstream import upstreams
+from rackwright.preflight.upstream import mirrored, upstreams
 from rackwright.site.catalog import Catalog
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.site import Site
@@ -74,3 +74,18 @@ def test_the_role_takes_the_questions_of_every_sample(name):
             found = questions(site, each, phase, Catalog.load(), "s4lt")
             assert set(found) == set(options)
             json.dumps(found)
+
+
+def test_k3s_is_asked_for_where_the_site_takes_it_from():
+    site, catalog = site_of("ws-01"), Catalog.load()
+    host = site.hosts_in(1)[0]
+
+    def k3s(source):
+        found = upstreams(site, host, 1, mirrored(catalog, source))
+        return [each.address for each in found if each.purpose == "k3s"]
+
+    assert k3s("") == ["https://github.com/k3s-io/k3s/releases"]
+    version = catalog.kubernetes.k3s.replace("+", "%2B")
+    assert k3s("https://mirror.lab.internal/k3s/") == [f"https://mirror.lab.internal/k3s/{version}/sha256sum-amd64.txt"]
+    assert k3s("/srv/k3s") == []
+    assert k3s("~/k3s") == []
