@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from rackwright.site.gpu_resources import offered, requested
 from rackwright.site.hosts import Host, Purpose
 from rackwright.site.reading.judge import Broken
 from rackwright.site.reading.nearest import listed
@@ -51,22 +52,37 @@ def data_volumes_find_hosts(site: Site) -> Iterator[Broken]:
 
 
 def inference_hosts_hold_their_models(site: Site) -> Iterator[Broken]:
-    """In phase 2 a replica of any model may land on any host that serves, lent ones as well."""
-    largest = max(model_volumes(site, 2), key=_size, default=None) if 2 in site.phases else None
-    if largest is None:
+    """In phase 2 each replica has its own volume, and any host that serves may be filled with those that take most."""
+    if 2 not in site.phases:
         return
+    sizes = {volume.owner: volume.size_gb for volume in model_volumes(site, 2)}
     for index, host in site.numbered_servers_in(2):
-        if largest.size_gb > room_gb(host, "models"):
+        offers = offered(host.gpus, site.gpu) if host.gpus else {}
+        there: list[str] = []
+        for name, gpus in offers.items():
+            replicas = [(m, s.replicas) for m, s in site.models_in(2) if requested(m, site.gpu) == name]
+            there += _fullest([(m.name, m.gpus, sizes[m.name], count) for m, count in replicas], gpus)
+        wanted = sum(sizes[name] for name in there)
+        if wanted > room_gb(host, "models"):
+            said = listed(f"{name} {there.count(name)} x {sizes[name]}" for name in dict.fromkeys(there))
             yield Broken(
                 ("hosts", index, "disks"),
-                f"have {host.disk_gb('models')} GB of purpose models, {SPARE_GB} of them spare, and {largest.owner} "
-                f"wants {largest.size_gb} in phase 2 (its weights twice over)",
+                f"have {host.disk_gb('models')} GB of purpose models, {SPARE_GB} of them spare, and replicas that may "
+                f"stand there in phase 2 want {wanted} ({said}: weights twice over)",
                 "give more drives to models",
             )
 
 
-def _size(volume: Volume) -> int:
-    return volume.size_gb
+def _fullest(models: Sequence[tuple[str, int, int, int]], gpus: int) -> list[str]:
+    """Names of the replicas, of (name, GPUs, GB, count), that fit on so many GPUs and take the most room."""
+    best: list[tuple[int, list[str]]] = [(0, [])] * (gpus + 1)
+    for name, each, size, count in models:
+        for _ in range(min(count, gpus // each)):
+            for room in range(gpus, each - 1, -1):
+                before = best[room - each]
+                if before[0] + size > best[room][0]:
+                    best[room] = (before[0] + size, [*before[1], name])
+    return best[gpus][1]
 
 
 def _rooms(hosts: Sequence[Host], purpose: Purpose) -> str:
