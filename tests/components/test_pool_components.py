@@ -6,12 +6,15 @@ import pulumi
 import pytest
 from pulumi.runtime.mocks import Mocks
 
+from components import gpu_operator, storage
 from components.agents import Agents
 from components.base.network import pods_in, to_peers
 from components.mlflow import Mlflow
 from components.training import Training
+from rackwright.metal import kube_router
 from rackwright.site.agents import Agents as AgentSettings
 from rackwright.site.catalog import Image
+from rackwright.site.node_marks import taints
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.postgresql import Database
 from rackwright.site.training import Training as TrainingSettings
@@ -115,3 +118,29 @@ def test_levels_are_as_strict_as_their_pods_allow(objects):
         name: objects["Namespace", f"{name}/{name}"]["metadata"]["labels"][level] for name in ("agents", "training")
     }
     assert levels == {"agents": "restricted", "training": "baseline"}
+
+
+def is_tolerated(taint, tolerations):
+    return any(
+        each.get("operator") == "Exists" and each.get("key") in (None, taint["key"])
+        and each.get("effect") in (None, taint["effect"])
+        for each in tolerations
+    )  # fmt: skip
+
+
+def test_what_every_node_has_stands_on_hosts_that_are_kept_for_something(lab):
+    hosts = lab.hosts_in(2)
+    operator = gpu_operator.values(lab.gpu, hosts, 15, "")
+    volumes = storage.values(hosts)
+    (network,) = (each for each in kube_router.objects(lab.networks.nodes, image="x") if each["kind"] == "DaemonSet")
+    everywhere = {
+        "operands": operator["daemonsets"]["tolerations"],
+        "discovery": operator["node-feature-discovery"]["worker"]["tolerations"],
+        "volumes": volumes["node"]["tolerations"],
+        **{f"lvmd {number}": each["tolerations"] for number, each in enumerate(volumes["lvmd"]["additionalConfigs"])},
+        "network": network["spec"]["template"]["spec"]["tolerations"],
+    }
+    kept = [taint for host in hosts for taint in taints(2, host) if taint["key"].startswith("rackwright/")]
+    assert {taint["key"] for taint in kept} == {"rackwright/agents", "rackwright/training"}
+    for what, tolerations in everywhere.items():
+        assert all(is_tolerated(taint, tolerations) for taint in kept), what
