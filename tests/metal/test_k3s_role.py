@@ -2,19 +2,15 @@
 
 from pathlib import Path
 
+import k3s_site
 import pytest
 import yaml
 from k3s_machine import Machine, reason_against
+from k3s_site import HOST, PLAYBOOK, TOKEN, VERSION, workstation
 
 from rackwright.guests.stand_ins.k3s import release
-from rackwright.metal import k3s
-from rackwright.site.catalog import Catalog
-from rackwright.site.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]
-HOST, PLAYBOOK = "ws-01", "playbooks/k3s.yml"
-VERSION = Catalog.load().kubernetes.k3s
-TOKEN = "0123456789abcdef0123456789abcdef"
 UPGRADE = [
     {
         "hosts": "k3s_server",
@@ -37,25 +33,12 @@ pytestmark = pytest.mark.skipif(bool(AGAINST), reason=AGAINST)
 
 def told(site, **changed):
     """The configuration of the site, without what only a server with GPUs and a kernel of its own has."""
-    found = Site.load(site)
-    configuration = k3s.server(
-        found.hosts_in(1)[0],
-        found.operating_system,
-        found.clusters.phase1,
-        found.networks,
-        site=found.name,
-        object_storage=None,
-    )
-    return configuration | {"default-runtime": "runc", "protect-kernel-defaults": False} | changed
+    return k3s_site.told(site) | {"default-runtime": "runc", "protect-kernel-defaults": False} | changed
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("workstation")
-    text = yaml.safe_load((ROOT / "inventory/workstation/site.yml").read_text())
-    text["clusters"]["phase1"]["kubeconfig"] = str(folder / "kube" / "config")
-    (folder / "site.yml").write_text(yaml.safe_dump(text, sort_keys=False))
-    return folder
+    return workstation(tmp_path_factory.mktemp("workstation"))
 
 
 @pytest.fixture(scope="module")

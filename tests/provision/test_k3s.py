@@ -1,20 +1,13 @@
 """k3s on a booted server: from nothing to Ready, nothing the second time, and what it refuses."""
 
 import json
-from pathlib import Path
 
 import pytest
 import yaml
+from k3s_site import HOST, PLAYBOOK, TOKEN, VERSION, told, workstation
 
 from rackwright.guests.stand_ins.k3s import release
-from rackwright.metal import k3s
-from rackwright.site.catalog import Catalog
-from rackwright.site.site import Site
 
-ROOT = Path(__file__).resolve().parents[2]
-HOST, PLAYBOOK = "ws-01", "playbooks/k3s.yml"
-VERSION = Catalog.load().kubernetes.k3s
-TOKEN = "0123456789abcdef0123456789abcdef"
 # What provisioning leaves, as far as k3s asks for it: a port of the site's name, and NVIDIA's runtime.
 PROVISIONED = """\
 printf '[NetDev]\\nName=lan0\\nKind=dummy\\n' >/etc/systemd/network/90-lan0.netdev
@@ -28,11 +21,7 @@ chmod 755 /usr/bin/nvidia-container-runtime
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The workstation, with its kubeconfig in a folder of the test's."""
-    folder = tmp_path_factory.mktemp("workstation")
-    text = yaml.safe_load((ROOT / "inventory/workstation/site.yml").read_text())
-    text["clusters"]["phase1"]["kubeconfig"] = str(folder / "kube" / "config")
-    (folder / "site.yml").write_text(yaml.safe_dump(text, sort_keys=False))
-    return folder
+    return workstation(tmp_path_factory.mktemp("workstation"))
 
 
 @pytest.fixture(scope="module")
@@ -52,19 +41,6 @@ def run(machines, tmp_path_factory):
     release(folder, VERSION)
     given = {"k3s_binary_source": str(folder), "k3s_sha256": "", "k3s_token": TOKEN}
     return lambda *options, **others: machines.ansible(PLAYBOOK, *options, variables=given | others)
-
-
-def told(site):
-    """The configuration that the playbook makes, for a test to change."""
-    found = Site.load(site)
-    return k3s.server(
-        found.hosts_in(1)[0],
-        found.operating_system,
-        found.clusters.phase1,
-        found.networks,
-        site=found.name,
-        object_storage=None,
-    )
 
 
 def test_a_dry_run_on_an_empty_machine_comes_to_its_end(run, guest):
