@@ -56,7 +56,7 @@ def containerd_plan(host: Any, site: Any, catalog: Any) -> dict[str, Any]:
     return {
         "version": pinned.packages["containerd"],
         "package_format": system.package_format,
-        "repository": containerd.repository(system),
+        "repository": containerd.repository(system, pinned),
         "sandbox_image": containerd.sandbox(pinned),
     }
 

@@ -9,18 +9,17 @@ DOCKER = "https://download.docker.com/linux"
 PACKAGE = "containerd.io"
 
 
-def repository(system: OperatingSystem) -> dict[str, Any]:
+def repository(system: OperatingSystem, catalog: Catalog) -> dict[str, Any]:
     """Docker's own repository of signed packages; the distributions have older series."""
-    if system.package_format == "rpm":
-        folder = f"{DOCKER}/{'rhel' if system.name == 'rhel' else 'centos'}"
-        address = f"{folder}/{system.release}/$basearch/stable"
-        return {"address": address, "suite": "", "components": [], "key": f"{folder}/gpg", "packages": [PACKAGE]}
-    folder = f"{DOCKER}/{system.name}"
+    is_rpm = system.package_format == "rpm"
+    name = ("rhel" if system.name == "rhel" else "centos") if is_rpm else system.name
+    folder = f"{DOCKER}/{name}"
     return {
-        "address": folder,
-        "suite": system.codename,
-        "components": ["stable"],
+        "address": f"{folder}/{system.release}/$basearch/stable" if is_rpm else folder,
+        "suite": "" if is_rpm else system.codename,
+        "components": [] if is_rpm else ["stable"],
         "key": f"{folder}/gpg",
+        "fingerprints": [catalog.signing_keys[f"docker-{system.package_format}"]],
         "packages": [PACKAGE],
     }
 

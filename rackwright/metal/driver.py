@@ -65,7 +65,7 @@ def driver(gpus: Gpus, gpu: Gpu, system: OperatingSystem, catalog: Catalog) -> D
         flavour=gpu.driver_flavour,
         source=gpu.driver_source,
         package_system="dnf" if is_rpm(system) else "apt",
-        repository=None if distribution else cuda(system),
+        repository=None if distribution else cuda(system, catalog),
         stream=_stream(gpu) if is_rpm(system) else "",
         packages=(*_core(gpu, system), *_fabric(gpu, has_fabric, nvlink_5)),
         companions=("nvlsm",) if nvlink_5 else (),

@@ -13,19 +13,17 @@ RELEASES = ("kubelet", "kubeadm", "kubectl")
 INSTALLED = re.compile(r"^(\S+)=(?:\w+ ok )?installed/([^-\s]+)-", re.MULTILINE)
 
 
-def repository(system: OperatingSystem, minor: str) -> dict[str, Any]:
-    """The repository of one minor."""
-    folder = f"{KUBERNETES}/v{minor}"
-    kept = [*RELEASES, "cri-tools", "kubernetes-cni"]
-    if system.package_format == "rpm":
-        key = f"{folder}/rpm/repodata/repomd.xml.key"
-        return {"address": f"{folder}/rpm/", "suite": "", "components": [], "key": key, "packages": kept}
+def repository(system: OperatingSystem, catalog: Catalog) -> dict[str, Any]:
+    """The repository of the catalog's minor."""
+    folder = f"{KUBERNETES}/v{catalog.kubernetes.minor}"
+    is_rpm = system.package_format == "rpm"
     return {
-        "address": f"{folder}/deb/",
-        "suite": "/",
+        "address": f"{folder}/{system.package_format}/",
+        "suite": "" if is_rpm else "/",
         "components": [],
-        "key": f"{folder}/deb/Release.key",
-        "packages": kept,
+        "key": f"{folder}/{'rpm/repodata/repomd.xml.key' if is_rpm else 'deb/Release.key'}",
+        "fingerprints": [catalog.signing_keys["kubernetes"]],
+        "packages": [*RELEASES, "cri-tools", "kubernetes-cni"],
     }
 
 

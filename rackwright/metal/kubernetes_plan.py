@@ -46,7 +46,7 @@ def plan(
         "is_control": is_control,
         "controls": [{"name": each.name, "address": str(each.address)} for each in controls],
         "package_format": system.package_format,
-        "repository": kubernetes_packages.repository(system, catalog.kubernetes.minor),
+        "repository": kubernetes_packages.repository(system, catalog),
         "packages": kubernetes_packages.versions(catalog),
         "labels": labels(host, lends_gpus=lends_gpus),
         "taints": taints(2, host, lends_gpus=lends_gpus),

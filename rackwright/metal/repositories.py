@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rackwright.site.catalog import Catalog
 from rackwright.site.operating_system import OperatingSystem
 
 CUDA = "https://developer.download.nvidia.com/compute/cuda/repos"
@@ -19,6 +20,7 @@ class Repository:
     suite: str = "/"
     components: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
 
 
 def is_rpm(system: OperatingSystem) -> bool:
@@ -33,14 +35,16 @@ def cuda_folder(system: OperatingSystem) -> str:
     return f"{system.name}{system.release.replace('.', '')}"
 
 
-def cuda(system: OperatingSystem) -> Repository:
+def cuda(system: OperatingSystem, catalog: Catalog) -> Repository:
     """The repository of the driver, for x86-64."""
     folder = cuda_folder(system)
     address = f"{CUDA}/{folder}/x86_64/"
-    return Repository(address, address + CUDA_KEYS.get(folder, CUDA_KEY))
+    fingerprint = catalog.signing_keys[f"cuda-{folder}" if folder in CUDA_KEYS else "cuda"]
+    return Repository(address, address + CUDA_KEYS.get(folder, CUDA_KEY), fingerprints=(fingerprint,))
 
 
-def toolkit(system: OperatingSystem) -> Repository:
+def toolkit(system: OperatingSystem, catalog: Catalog) -> Repository:
     """The repository of the container toolkit, for x86-64."""
     folder = "rpm/x86_64/" if is_rpm(system) else "deb/amd64/"
-    return Repository(f"{TOOLKIT}/stable/{folder}", f"{TOOLKIT}/gpgkey")
+    fingerprint = catalog.signing_keys["nvidia-container-toolkit"]
+    return Repository(f"{TOOLKIT}/stable/{folder}", f"{TOOLKIT}/gpgkey", fingerprints=(fingerprint,))

@@ -30,7 +30,7 @@ def container_toolkit(system: OperatingSystem, catalog: Catalog) -> Toolkit:
     return Toolkit(
         version=version,
         package_system=system_of_packages,
-        repository=toolkit(system),
+        repository=toolkit(system, catalog),
         packages=PACKAGES,
         transaction=tuple(f"{name}{between}{version}{end}" for name in PACKAGES),
     )

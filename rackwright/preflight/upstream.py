@@ -30,7 +30,7 @@ def upstreams(site: Site, host: Host, phase: Phase, catalog: Catalog) -> Iterato
     is_rpm = repositories.is_rpm(system)
     if host.gpus and site.gpu.driver_source == "nvidia":
         index = f"cuda-{repositories.cuda_folder(system)}.repo" if is_rpm else "Packages.gz"
-        address = repositories.cuda(system).address + index
+        address = repositories.cuda(system, catalog).address + index
         yield Upstream(address, "the driver", ("nvidia-open", "cuda-drivers"))
     if host.gpus:
         address = f"{repositories.TOOLKIT}/stable/"

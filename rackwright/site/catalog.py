@@ -13,6 +13,7 @@ FILE = Path(__file__).resolve().parents[2] / "inventory" / "catalog.yml"
 
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$"), Form("sha256: and 64 hexadecimal digits")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$"), Form("64 hexadecimal digits")]
+Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{40}$"), Form("40 hexadecimal digits, in capitals")]
 Minor = Annotated[str, StringConstraints(pattern=r"^1\.\d+$"), Form('a minor in quotes, such as "1.36"')]
 
 
@@ -110,6 +111,9 @@ class Catalog(Settings):
     drivers: dict[int, Driver] = Field(min_length=1, description="Exact versions by driver branch.")
     packages: dict[str, str] = Field(description="Versions of packages on the hosts.")
     binaries: dict[str, Binary] = Field(description="Programs that come as a file.")
+    signing_keys: dict[str, Fingerprint] = Field(
+        description="Fingerprints of the keys that sign repositories of packages."
+    )
     charts: dict[str, Chart] = Field(description="Helm charts by name.")
     images: dict[str, Image] = Field(description="Images that our own objects name.")
     engine: Engine = Field(description="What the pinned vLLM knows.")
