@@ -88,4 +88,5 @@ def test_a_limit_that_holds_later_is_noted(tmp_path):
     text = text.replace("key: tenant_chat_key", "key: tenant_chat_key, limits: {tokens_per_minute: 50000}")
     (tmp_path / "site.yml").write_text(text)
     site = load(Site, tmp_path)
-    assert [note.path for note in notes(site, Catalog.load())] == ["topolvm", "tenants[0].limits.tokens_per_minute"]
+    found = [note.path for note in notes(site, Catalog.load())]
+    assert found == ["topolvm", "tenants[0].limits.tokens_per_minute", "tenants[2].limits.tokens_per_minute"]
