@@ -16,6 +16,7 @@ PROJECTS = {
     "cloudnative-pg": ("cloudnative-pg",),
     "gpu-operator": ("gpu-operator", "node-feature-discovery"),
     "kube-prometheus-stack": ("prometheus-operator",),
+    "langfuse": (),
     "plugin-barman-cloud": ("plugin-barman-cloud",),
     "qdrant": (),
     "topolvm": ("topolvm",),

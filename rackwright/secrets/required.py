@@ -57,6 +57,9 @@ def _wanted(site: Site) -> Iterator[Secret]:
     yield Secret("qdrant_api_key", "Reads and writes vectors.")
     yield Secret("qdrant_read_only_api_key", "Reads vectors.")
     yield Secret("grafana_admin_password", "Opens Grafana as admin.")
+    if site.langfuse:
+        yield Secret("langfuse_key", "Encrypts what Langfuse keeps; its stores' passwords follow from it.")
+        yield Secret("langfuse_admin_password", "Opens Langfuse as its administrator.")
     for database in site.postgresql.databases:
         yield Secret(f"postgresql_{database.owner}_password", f"Opens the databases of {database.owner}.")
     for tenant in site.tenants:

@@ -11,6 +11,7 @@ from rackwright.site.clusters import Cluster, Clusters
 from rackwright.site.gateway import Gateway
 from rackwright.site.gpu import Gpu
 from rackwright.site.hosts import Host, Phase, Role
+from rackwright.site.langfuse import Langfuse
 from rackwright.site.models import Model
 from rackwright.site.monitoring import Monitoring
 from rackwright.site.networks import Networks
@@ -48,6 +49,7 @@ class Site(Settings):
     training: Training | None = Field(
         default=None, description="Training; absent: the defaults, where hosts have the role."
     )
+    langfuse: Langfuse | None = Field(default=None, description="Traces of what agents and people asked; absent: none.")
     tenants: tuple[Tenant, ...] = Field(min_length=1, description="Who may call.")
     workload: Workload = Field(description="The load that it must carry.")
     targets: Targets = Field(default=Targets(), description="How fast it must answer.")

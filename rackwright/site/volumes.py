@@ -11,6 +11,7 @@ from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
 
 SPARE_GB = 10  # left free in each volume group, for metadata and repairs
 ALERTS_GB = 2  # Alertmanager's volume, beside that of the metrics
+LANGFUSE_QUEUE_GB = 10  # Valkey's volume, beside that of the traces
 GB_PER_GIB = 2**30 / 10**9
 
 
@@ -49,7 +50,7 @@ def model_volumes(site: Site, phase: Phase) -> list[Volume]:
 
 
 def data_volumes(site: Site, phase: Phase) -> list[Volume]:
-    """Volumes of the vector store, the databases and the metrics; those of classes that nobody makes are left out."""
+    """Volumes of vectors, databases, metrics and traces; those of classes that nobody makes are left out."""
     vectors, postgresql, monitoring = site.vectors, site.postgresql, site.monitoring
     stores = vectors.phase1 if phase == 1 else vectors.phase2
     servers = postgresql.phase1 if phase == 1 else postgresql.phase2
@@ -57,9 +58,15 @@ def data_volumes(site: Site, phase: Phase) -> list[Volume]:
         ("vectors", vectors.storage_class, vectors.size_gb + vectors.snapshots_gb, stores.replicas),
         ("postgresql", postgresql.storage_class, postgresql.size_gb + postgresql.wal_size_gb, servers.instances),
         ("monitoring", monitoring.storage_class, monitoring.size_gb + ALERTS_GB, 1),
+        *_traces(site, phase),
     )
     return [
         Volume(owner, (owner, "size_gb"), purpose, size, pods)
         for owner, class_name, size, pods in wanted
         if (purpose := purpose_of(class_name))
     ]
+
+
+def _traces(site: Site, phase: Phase) -> list[tuple[str, str, int, int]]:
+    langfuse = site.langfuse if phase == 2 else None
+    return [("langfuse", langfuse.storage_class, langfuse.size_gb + LANGFUSE_QUEUE_GB, 1)] if langfuse else []

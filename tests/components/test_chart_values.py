@@ -7,19 +7,25 @@ import yaml
 
 from components import certificates, gpu_operator, monitoring, qdrant, storage
 from components.gpu_operator import K3S_CONTAINERD
+from components.langfuse.values import values as langfuse_values
 from components.postgres import backups
 from components.postgres import component as postgres
 from rackwright.site.gpu import Gpu
+from rackwright.site.object_storage import ObjectStorage
+from rackwright.site.postgresql import Database
 
 CHARTS = (
     "cert-manager",
     "topolvm",
     "gpu-operator",
     "cloudnative-pg",
+    "langfuse",
     "plugin-barman-cloud",
     "qdrant",
     "kube-prometheus-stack",
 )
+DATABASE = Database(name="langfuse", owner="langfuse")
+STORAGE = ObjectStorage(endpoint="https://s3.lab.internal", bucket="rackwright")
 # Handed on whole, to the program or to the pod.
 FREE = {"qdrant": {"config", "containerSecurityContext", "podSecurityContext"}}
 # Read by templates though values.yaml only shows them in comments or not at all.
@@ -38,6 +44,7 @@ def told(site) -> dict[str, dict]:
         "topolvm": storage.values(hosts),
         "gpu-operator": gpu_operator.values(site.gpu, hosts, interval, "DCGM_X, gauge, X\n"),
         "cloudnative-pg": postgres.values(site.postgresql.phase1),
+        "langfuse": langfuse_values("langfuse", DATABASE, STORAGE, {"host": "postgres-rw.postgres.svc", "port": 5432}),
         "plugin-barman-cloud": backups.plugin_values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),

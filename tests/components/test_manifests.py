@@ -11,6 +11,7 @@ from components.base.component import namespace
 from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_object_storage, to_outside
 from components.gateway import objects as gateway
 from components.gateway import quotas
+from components.langfuse import stores as langfuse
 from components.llm_d import objects as router
 from components.llm_d import pod as picker
 from components.llm_d.picking import configuration
@@ -23,12 +24,13 @@ from rackwright.errors import Refusal
 from rackwright.observe.dashboards import dashboards
 from rackwright.observe.rules import groups
 from rackwright.sandbox.control_plane import ControlPlane
+from rackwright.site.langfuse import Langfuse
 from rackwright.site.models import Model
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.postgresql import Backups
 from rackwright.site.sources import Nfs
 
-SPACES = ("certificates", "gateway", "models", "monitoring", "postgres", "qdrant", "router", "storage")
+SPACES = ("certificates", "gateway", "langfuse", "models", "monitoring", "postgres", "qdrant", "router", "storage")
 
 
 class Plain(yaml.CSafeLoader):
@@ -82,6 +84,7 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield from (("postgres", postgres.password(each, "x")) for each in postgres.owners(site.postgresql))
     yield "postgres", postgres.monitor(15)
     yield from (("postgres", each) for each in of_backups(site, catalog))
+    yield from (("langfuse", each) for each in of_langfuse(catalog))
     yield "qdrant", qdrant.keys("x", "y")
     yield "storage", storage.monitor(15)
     ways: list[Rule] = [names(), to_api(cluster, hosts), to_outside(["10.0.0.0/8"], 443)]
@@ -101,6 +104,14 @@ def of_backups(site, catalog) -> Iterator[dict]:
         plugins=backups.archiving(f"{site.name}-phase2"),
     )
     yield policy("backups", egress=[to_object_storage(storage)], pods={"cnpg.io/cluster": "postgres"})
+
+
+def of_langfuse(catalog) -> Iterator[dict]:
+    asked = Langfuse(size_gb=100)
+    yield langfuse.configuration()
+    yield langfuse.clickhouse(asked, image=catalog.images["clickhouse"], version="x")
+    yield langfuse.valkey(asked, image=catalog.images["valkey"], version="x")
+    yield from langfuse.services()
 
 
 def of_gateway(site, catalog) -> Iterator[dict]:

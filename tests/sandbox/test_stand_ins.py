@@ -10,18 +10,24 @@ import yaml
 from chart_rendering import Loader, render
 
 from components import certificates, gpu_operator, monitoring, qdrant, storage
+from components.langfuse.values import values as langfuse_values
 from components.postgres import backups
 from components.postgres import component as postgres
 from rackwright.sandbox.chart_sources import PROJECTS, STAND_INS
 from rackwright.site.catalog import Catalog
+from rackwright.site.object_storage import ObjectStorage
+from rackwright.site.postgresql import Database
 from rackwright.site.site import Site
 
+DATABASE = Database(name="langfuse", owner="langfuse")
+STORAGE = ObjectStorage(endpoint="https://s3.lab.internal", bucket="rackwright")
 INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 NAMESPACES = {
     "cert-manager": "certificates",
     "topolvm": "storage",
     "gpu-operator": "gpu-operator",
     "cloudnative-pg": "postgres",
+    "langfuse": "langfuse",
     "plugin-barman-cloud": "postgres",
     "qdrant": "qdrant",
     "kube-prometheus-stack": "monitoring",
@@ -38,6 +44,7 @@ def told(site: Site) -> dict[str, dict]:
         "topolvm": storage.values(hosts),
         "gpu-operator": gpu_operator.values(site.gpu, hosts, interval),
         "cloudnative-pg": postgres.values(site.postgresql.phase1),
+        "langfuse": langfuse_values("langfuse", DATABASE, STORAGE, {"host": "postgres-rw.postgres.svc", "port": 5432}),
         "plugin-barman-cloud": backups.plugin_values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),

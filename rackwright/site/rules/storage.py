@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from rackwright.site.langfuse import Langfuse
 from rackwright.site.monitoring import Monitoring
 from rackwright.site.postgresql import Postgresql
 from rackwright.site.reading.judge import Broken
@@ -29,6 +30,12 @@ def databases_are_on_block_storage(postgresql: Postgresql) -> Iterator[Broken]:
 def metrics_are_on_block_storage(monitoring: Monitoring) -> Iterator[Broken]:
     """Prometheus does not support network file systems."""
     yield from _unfit("monitoring", monitoring.storage_class, "Prometheus corrupts its blocks there")
+
+
+def traces_are_on_block_storage(langfuse: Langfuse | None) -> Iterator[Broken]:
+    """ClickHouse renames and links its files, which network file systems do not do whole."""
+    if langfuse is not None:
+        yield from _unfit("langfuse", langfuse.storage_class, "ClickHouse loses parts of its tables there")
 
 
 def _unfit(block: str, name: str, reason: str) -> Iterator[Broken]:
