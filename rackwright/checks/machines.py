@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from rackwright.checks.findings import Finding, failed, not_seen, passed
-from rackwright.checks.objects import Objects, condition, name_of
+from rackwright.checks.objects import Objects, condition, labels_of, name_of
 from rackwright.site.gpu_resources import offered
 from rackwright.site.hosts import Host, Phase
+from rackwright.site.node_marks import labels, relabelled, retainted, taints
 from rackwright.site.site import Site
 
 
@@ -37,6 +38,22 @@ def nodes_are_ready(objects: Objects, site: Site, phase: Phase) -> Iterator[Find
             f"is no host of {site.name} in phase {phase}",
             "Add it to the site file, or take it out: kubectl delete node",
         )
+
+
+def nodes_are_kept(objects: Objects, site: Site, phase: Phase) -> Iterator[Finding]:
+    """Each node bears the taints of its host's roles and no others of ours, and in phase 2 the labels of its roles."""
+    for host in site.hosts_in(phase):
+        node = objects.get("Node", host.name)
+        if node is None:
+            continue  # said by the check of nodes
+        lends = site.lends_gpus
+        wrong = relabelled(labels(host, lends_gpus=lends), labels_of(node)) if phase == 2 else []
+        wrong += retainted(taints(phase, host, lends_gpus=lends), node["spec"].get("taints") or [])
+        if wrong:
+            cure = "ansible-playbook playbooks/kubernetes.yml gives a node its labels and taints"
+            yield failed(f"Node {host.name}", f"is not marked as its roles are: {', '.join(wrong)}", cure)
+        else:
+            yield _seen(objects, host.name, "bears its labels and taints", "it was declared so from the site file")
 
 
 def gpus_are_allocatable(objects: Objects, site: Site, phase: Phase) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from rackwright.checks.custom_references import (
 )
 from rackwright.checks.findings import Checked, Finding, Outcome
 from rackwright.checks.gateway import gateway_serves_tenants
-from rackwright.checks.machines import gpus_are_allocatable, nodes_are_ready
+from rackwright.checks.machines import gpus_are_allocatable, nodes_are_kept, nodes_are_ready
 from rackwright.checks.monitors import monitors_find_targets, prometheus_reaches_targets, prometheus_takes_monitors
 from rackwright.checks.objects import Objects
 from rackwright.checks.operators import (
@@ -68,6 +68,7 @@ class Check(NamedTuple):
 
 CHECKS = (
     Check("nodes", "Is every host a ready node?", lambda on: nodes_are_ready(on.objects, on.site, on.phase)),
+    Check("marks", "Is every node kept for its roles?", lambda on: nodes_are_kept(on.objects, on.site, on.phase)),
     Check("pods", "Is every pod ready?", lambda on: pods_are_ready(on.objects)),
     Check("daemons", "Does every DaemonSet run somewhere?", lambda on: daemons_have_nodes(on.objects)),
     Check("gpus", "Is every GPU allocatable?", lambda on: gpus_are_allocatable(on.objects, on.site, on.phase)),

@@ -1,13 +1,19 @@
 """Checks of nodes, GPUs and the GPU operator, each made to fail on a real control plane."""
 
+from pathlib import Path
+
 import pytest
 
 from rackwright.checks.findings import Outcome
-from rackwright.checks.machines import gpus_are_allocatable
+from rackwright.checks.machines import gpus_are_allocatable, nodes_are_kept
 from rackwright.checks.objects import Objects
+from rackwright.sandbox.nodes import nodes
+from rackwright.site.catalog import Catalog
 from rackwright.site.gpu_resources import offered
+from rackwright.site.site import Site
 
 NODE = "ws-01"
+SITE = Path(__file__).resolve().parents[2] / "inventory" / "workstation"
 
 
 def test_a_cluster_policy_that_is_not_ready_is_told(platform):
@@ -77,6 +83,28 @@ def test_shared_gpus_are_missed_where_they_are_offered_whole(platform, sharing, 
     node = {"kind": "Node", "metadata": {"name": NODE}, "status": {"allocatable": allocatable}}
     (finding,) = gpus_are_allocatable(Objects([node]), shared, 1)
     assert finding.outcome is Outcome.PASSED
+
+
+def test_a_server_of_phase_1_that_is_kept_for_something_is_told():
+    (server,) = shown = nodes(Site.load(SITE), 1, Catalog.load())
+    assert not [each for each in nodes_are_kept(Objects(shown), Site.load(SITE), 1) if each.outcome is Outcome.FAILED]
+    server["spec"]["taints"] = [{"key": "rackwright/agents", "effect": "NoSchedule"}]
+    (fault,) = nodes_are_kept(Objects(shown), Site.load(SITE), 1)
+    assert (fault.where, fault.outcome) == (f"Node {NODE}", Outcome.FAILED)
+    assert "rackwright/agents:NoSchedule-" in fault.what
+
+
+def test_a_node_without_the_taint_of_its_role_is_told():
+    """Of a rack of phase 2, as it would be shown: whoever lost a taint takes any pod."""
+    rack = Site.load(SITE.parent / "lab")
+    shown = nodes(rack, 2, Catalog.load())
+    assert not [each for each in nodes_are_kept(Objects(shown), rack, 2) if each.outcome is Outcome.FAILED]
+    bare = next(each for each in shown if each["metadata"]["name"] == "agents-01")
+    bare["spec"]["taints"] = []
+    bare["metadata"]["labels"]["rackwright/inference"] = "true"
+    (fault,) = [each for each in nodes_are_kept(Objects(shown), rack, 2) if each.outcome is Outcome.FAILED]
+    assert fault.where == "Node agents-01"
+    assert "rackwright/inference-, rackwright/agents:NoSchedule" in fault.what
 
 
 def test_a_missing_cluster_policy_is_missed(platform):
