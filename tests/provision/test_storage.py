@@ -100,7 +100,7 @@ def of_drives(converge, tmp_path, site):
     """What preflight says of drives."""
     report = tmp_path / "report.json"
     converge(playbook=ROOT / "playbooks" / "preflight.yml", site=site, preflight_report=str(report))
-    findings = json.loads(report.read_text())["findings"]
+    findings = json.loads(report.read_text())["data"]["findings"]
     return [finding for finding in findings if finding["check"].startswith("drives")]
 
 
