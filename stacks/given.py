@@ -30,6 +30,7 @@ class Given:
     """Everything that wiring needs of the world."""
 
     site: Site
+    phase: Phase
     catalog: Catalog
     cluster: Cluster
     hosts: tuple[Host, ...]
@@ -37,6 +38,16 @@ class Given:
     secrets: Mapping[str, pulumi.Output[str]]
     options: pulumi.ResourceOptions
     baseline: Baseline | None = None  # what a load test measured, where there was one
+
+    @property
+    def servers(self) -> tuple[Host, ...]:
+        """Hosts on which models may be served."""
+        return tuple(host for _, host in self.site.numbered_servers_in(self.phase))
+
+    @property
+    def counts_tokens(self) -> bool:
+        """True where a tenant may use so many tokens and no more."""
+        return any(tenant.limits.tokens_per_minute is not None for tenant in self.site.tenants)
 
     @property
     def to_api(self) -> Rule:
@@ -69,6 +80,7 @@ def read(phase: Phase) -> Given:
     folder = config.get("charts")
     return Given(
         site=site,
+        phase=phase,
         catalog=catalog,
         cluster=cluster,
         hosts=site.hosts_in(phase),

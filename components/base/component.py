@@ -21,7 +21,12 @@ def namespace(name: str, pod_security: PodSecurity, uses: Mapping[str, str] | No
 
 
 class Component(pulumi.ComponentResource):
-    """A part of the platform in a namespace of its own, which bears the component's name."""
+    """A part of the platform in a namespace of its own, which bears the component's name.
+
+    `reached` says how others come to it, where they do.
+    """
+
+    reached: Mapping[str, Any]
 
     def __init__(
         self,

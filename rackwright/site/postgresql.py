@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from rackwright.site.hosts import Phase
 from rackwright.site.settings import Identifier, Settings, StorageClass
 
 
@@ -52,3 +53,7 @@ class Postgresql(Settings):
     phase2: PostgresqlInPhase = Field(
         default=PostgresqlInPhase(instances=3, synchronous=True), description="Three instances on three nodes."
     )
+
+    def in_phase(self, phase: Phase) -> PostgresqlInPhase:
+        """How it is spread in a phase."""
+        return self.phase1 if phase == 1 else self.phase2

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from rackwright.site.hosts import Phase
 from rackwright.site.settings import Settings, StorageClass
 
 
@@ -32,6 +33,10 @@ class Vectors(Settings):
         default=VectorsInPhase(replicas=3, replication_factor=2),
         description="Three nodes: the least that agree on a leader.",
     )
+
+    def in_phase(self, phase: Phase) -> VectorsInPhase:
+        """How it is spread in a phase."""
+        return self.phase1 if phase == 1 else self.phase2
 
     @property
     def snapshots_gb(self) -> int:

@@ -124,13 +124,6 @@ def test_what_cannot_be_rehearsed_is_told_before_anything_starts(wishes, said):
     assert heard == []
 
 
-def test_phase_2_is_refused_before_a_cluster_is_started():
-    heard = []
-    with pytest.raises(Refusal, match="Phase 2 is not built yet"):
-        rehearse(INVENTORY / "lab", 2, progress=heard.append)
-    assert heard == []
-
-
 def test_a_disk_that_is_full_is_told(monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device", "/somewhere")

@@ -14,8 +14,9 @@ from pulumi.runtime.mocks import MockMonitor, Mocks
 from components.base import Chart
 from rackwright.secrets import required
 from rackwright.site.catalog import Catalog
+from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
-from stacks import phase1
+from stacks import phase1, phase2
 from stacks.given import Given
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,34 +54,36 @@ class _Monitor(MockMonitor):
 
 @pytest.fixture(scope="session")
 def lay() -> Callable[..., Registered]:
-    """Run phase 1's wiring for a site."""
+    """Run a phase's wiring for a site."""
 
-    done: dict[str, Registered] = {}
+    done: dict[tuple[str, Phase], Registered] = {}
 
-    def run(site: Site, folder: Path | None = None) -> Registered:
-        if folder is None and site.name in done:
-            return done[site.name]
-        registered = done[site.name] = Registered()
+    def run(site: Site, folder: Path | None = None, phase: Phase = 1) -> Registered:
+        if folder is None and (site.name, phase) in done:
+            return done[site.name, phase]
+        registered = done[site.name, phase] = Registered()
+        wiring = phase1 if phase == 1 else phase2
         asyncio.set_event_loop(asyncio.new_event_loop())  # Pulumi wants one, and whoever ran one before took it away
-        pulumi.runtime.set_mocks(_Mocks(), "rackwright", "phase1", monitor=_Monitor(registered))
-        pulumi.runtime.test(lambda: phase1.lay(given(site, folder)))()
+        pulumi.runtime.set_mocks(_Mocks(), "rackwright", f"phase{phase}", monitor=_Monitor(registered))
+        pulumi.runtime.test(lambda: wiring.lay(given(site, folder, phase)))()
         registered.outputs = dict(get_root_resource().outputs)
         if folder is not None:
-            del done[site.name]
+            del done[site.name, phase]
         return registered
 
     return run
 
 
-def given(site: Site, folder: Path | None) -> Given:
+def given(site: Site, folder: Path | None, phase: Phase) -> Given:
     catalog = Catalog.load()
-    cluster = site.cluster(1)
+    cluster = site.cluster(phase)
     assert cluster is not None
     return Given(
         site=site,
+        phase=phase,
         catalog=catalog,
         cluster=cluster,
-        hosts=site.hosts_in(1),
+        hosts=site.hosts_in(phase),
         charts={name: Chart(name, pin, folder) for name, pin in catalog.charts.items()},
         secrets={each.name: pulumi.Output.secret(f"canary-{each.name}") for each in required(site)},
         options=pulumi.ResourceOptions(),
@@ -90,6 +93,13 @@ def given(site: Site, folder: Path | None) -> Given:
 @pytest.fixture(scope="session", params=("example", "lab", "workstation"))
 def site(request) -> Site:
     return Site.load(ROOT / "inventory" / request.param)
+
+
+@pytest.fixture(scope="session", params=(("example", 1), ("lab", 1), ("workstation", 1), ("lab", 2)), ids=str)
+def laid(request, lay) -> Registered:
+    """What a phase of a site registers."""
+    name, phase = request.param
+    return lay(Site.load(ROOT / "inventory" / name), phase=phase)
 
 
 @pytest.fixture(scope="session")

@@ -185,13 +185,6 @@ def test_what_is_missing_is_said_without_a_traceback(native):
         assert "Traceback" not in said
 
 
-def test_phase_2_is_said_not_to_be_built(native):
-    native.run("stack", "init", "phase2", "--no-select", at=native.folder / "project")
-    said = native.run("preview", "-s", "phase2", "--config-file", str(native.file), succeeds=False)
-    assert "Phase 2 is not built yet." in said
-    assert "Traceback" not in said
-
-
 def test_it_is_taken_away_without_a_trace(native):
     native.stack("destroy", "--yes", "--skip-preview")
     assert not [each for each in native.cluster.kubectl.get("namespaces") if is_ours(each)]

@@ -1,0 +1,42 @@
+"""Phase 2: several servers, kubeadm, the whole platform, and what only a cluster has: a router and pools."""
+
+import pulumi
+
+from components.certificates import ISSUER
+from components.gateway import Gateway
+from components.llm_d import Router
+from components.mlflow import Mlflow
+from components.vllm import Vllm
+from components.vllm.pod import labels
+from stacks.foundation import found
+from stacks.given import Given
+from stacks.pools import pools
+from stacks.records import traces, tracking
+
+
+def lay(given: Given) -> None:
+    """Register everything; what waits for what is said by what one component is given of another."""
+    site, images, secrets = given.site, given.catalog.images, given.secrets
+    served = site.models_in(2)
+    ground = found(given)
+
+    # fmt: off
+    models = Vllm("models", served, image=images["vllm"], rclone=images["rclone"], gpu=site.gpu, spread=True,
+                  counted=given.counts_tokens, hosts=given.servers, secrets=secrets, object_storage=site.object_storage,
+                  inside=given.inside, callers=["gateway", "router"], **ground.kept, **ground.watched,
+                  opts=given.options)
+    router = Router("router", site.routing, image=images["llm-d-router"], models=[model for model, _ in served],
+                    upstreams=models.upstreams, engines=labels, engines_in=models.name, beside=models.namespace,
+                    hosts=given.servers, caller="gateway", to_api=given.to_api, **ground.watched, opts=given.options)
+    gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
+                      upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,
+                      address=site.door(2), address_moves=True, issuers=ground.certificates.issuer,
+                      by_priority=[model.name for model, serving in served if serving.priority],
+                      pickers=router.pickers, pickers_in=router.name,
+                      quota_images=(images["ratelimit"], images["valkey"]), **ground.watched, opts=given.options)
+    # fmt: on
+    records = [*tracking(given, ground), *traces(given, ground)]
+    rooms = pools(given, gateway, [each for each in records if isinstance(each, Mlflow)])
+    for part in (gateway, ground.qdrant, ground.postgres, ground.monitoring, *records, *rooms):
+        pulumi.export(part.name, part.reached)
+    pulumi.export("authority_secret", ground.certificates.authority_secret)
