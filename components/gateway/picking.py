@@ -1,9 +1,9 @@
 """Asking a picker which replica of a model a request goes to, and what is done when none answers.
 
 A picker is asked with the whole request, may keep it waiting, and answers with an address in a header that the cluster
-of picked replicas then obeys. It does not see the answer: so a picker's end ends no stream. Where none can be asked,
-or where what it named cannot be reached, the outer part of the proxy sends the request once more, and a second attempt
-goes to whichever replica is least busy.
+of picked replicas then obeys. It sees the answer pass, which is how it counts what every replica has in hand; so one
+that is killed cuts the streams that run. Where none can be asked, or where what it named cannot be reached, the outer
+part of the proxy sends the request once more, and a second attempt goes to whichever replica is least busy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -135,9 +135,10 @@ def _asked(model: str, gateway: Gateway) -> dict[str, Any]:
             "request_header_mode": "SEND",
             "request_body_mode": "FULL_DUPLEX_STREAMED",
             "request_trailer_mode": "SEND",
-            "response_header_mode": "SKIP",
-            "response_body_mode": "NONE",
-            "response_trailer_mode": "SKIP",
+            # By these the picker knows what is in hand where: without them it forgets a request once it is sent.
+            "response_header_mode": "SEND",
+            "response_body_mode": "FULL_DUPLEX_STREAMED",
+            "response_trailer_mode": "SEND",
         },
     }
 

@@ -13,7 +13,7 @@ from rackwright.site.models import Model
 
 HEALTH_PORT, METRICS_PORT = 9003, 9090
 USER = 65532  # the image's own
-DRAIN_S, END_S = 30, 15
+DRAIN_S, END_S = 300, 15  # answers pass through a picker: it stays for as long as an engine lets requests finish
 FOLDER = "/etc/picker"
 
 

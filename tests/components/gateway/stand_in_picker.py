@@ -1,7 +1,8 @@
 """A stand-in for llm-d's picker: the part of Envoy's external processing that the gateway's tests need.
 
-It reads a request to its end, and then names a replica or refuses, as the real one does (benchmarks/routing.py runs
-that one). The messages are those of Envoy's API, envoy/service/ext_proc/v3, with the fields that are used here.
+It reads a request to its end, then names a replica or refuses, and hands the answer on as it is, as the real one does
+(test_real_picker.py runs that one). The messages are those of Envoy's API, envoy/service/ext_proc/v3, with the fields
+that are used here.
 """
 
 import threading
@@ -17,7 +18,14 @@ FIELDS = {
     "HeaderMap": [("headers", 1, "HeaderValue*")],
     "HttpHeaders": [("headers", 1, "HeaderMap"), ("end_of_stream", 3, BOOL)],
     "HttpBody": [("body", 1, BYTES), ("end_of_stream", 2, BOOL)],
-    "Request": [("request_headers", 2, "HttpHeaders"), ("request_body", 4, "HttpBody")],
+    "Nothing": [],
+    "Request": [
+        ("request_headers", 2, "HttpHeaders"),
+        ("response_headers", 3, "HttpHeaders"),
+        ("request_body", 4, "HttpBody"),
+        ("response_body", 5, "HttpBody"),
+        ("response_trailers", 7, "Nothing"),
+    ],
     "HeaderOption": [("header", 1, "HeaderValue"), ("append_action", 3, NUMBER)],
     "HeaderMutation": [("set_headers", 1, "HeaderOption*")],
     "Streamed": [("body", 1, BYTES), ("end_of_stream", 2, BOOL)],
@@ -28,7 +36,10 @@ FIELDS = {
     "Immediate": [("status", 1, "HttpStatus"), ("body", 3, BYTES)],
     "Response": [
         ("request_headers", 1, "Changed"),
+        ("response_headers", 2, "Changed"),
         ("request_body", 3, "Changed"),
+        ("response_body", 4, "Changed"),
+        ("response_trailers", 6, "Nothing"),
         ("immediate_response", 7, "Immediate"),
     ],
 }  # fmt: skip
@@ -76,7 +87,14 @@ class Picker:
                     self.bodies.append(body)
                     yield self._choice()
                     if self.names:
-                        yield self._rest(body)
+                        yield FORMS["Response"](request_body=_handed_on(body, end=True))
+            elif request.HasField("response_headers"):
+                yield FORMS["Response"](response_headers={})
+            elif request.HasField("response_body"):
+                part = request.response_body
+                yield FORMS["Response"](response_body=_handed_on(part.body, end=part.end_of_stream))
+            elif request.HasField("response_trailers"):
+                yield FORMS["Response"](response_trailers={})
 
     def _choice(self):
         if self.names is None:
@@ -84,6 +102,7 @@ class Picker:
         option = {"header": {"key": DESTINATION, "raw_value": self.names.encode()}, "append_action": 2}
         return FORMS["Response"](request_headers={"response": {"header_mutation": {"set_headers": [option]}}})
 
-    def _rest(self, body: bytes):
-        streamed = {"streamed_response": {"body": body, "end_of_stream": True}}
-        return FORMS["Response"](request_body={"response": {"body_mutation": streamed}})
+
+def _handed_on(body: bytes, *, end: bool) -> dict:
+    """A part of a body, as it came."""
+    return {"response": {"body_mutation": {"streamed_response": {"body": body, "end_of_stream": end}}}}

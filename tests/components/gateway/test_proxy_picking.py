@@ -1,6 +1,5 @@
 """Models with pickers, through the real Envoy: who is asked, who is obeyed, and what happens when they are away."""
 
-import threading
 import time
 
 import httpx
@@ -102,26 +101,6 @@ def test_the_spare_is_asked_when_the_first_is_away_and_nobody_is_refused(start, 
     assert {ask(client).status_code for _ in range(5)} == {200}
     assert len(spare.asked) >= 6
     spare.end()
-
-
-def test_a_picker_that_ends_cuts_no_stream(start, picker):
-    proxy = start(told={"pickers": {"llama": [picker.address]}})
-    begun = threading.Event()
-    lines: list[str] = []
-
-    def read():
-        with proxy.client().stream("POST", CHAT, json={"stream": 8, "every_s": 0.3}) as answer:
-            for line in answer.iter_lines():
-                if line:
-                    lines.append(line)
-                    begun.set()
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    assert begun.wait(10)
-    picker.end()
-    reader.join()
-    assert lines == [f"data: {number}" for number in range(8)]
 
 
 def test_a_request_that_waited_for_nothing_is_told_when_to_come_again(start, picker, replica):
