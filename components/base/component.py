@@ -11,7 +11,7 @@ from components.base.objects import CLUSTER_SCOPED, PART_OF, KubernetesObject, M
 
 PodSecurity = Literal["restricted", "baseline", "privileged"]
 RELEASE_TIMEOUT_S = 900  # fixed for good: a changed timeout alone upgrades every release and runs its hooks again
-SKIP_AWAIT = "pulumi.com/skipAwait"
+SKIP_AWAIT, WAIT_FOR = "pulumi.com/skipAwait", "pulumi.com/waitFor"
 
 
 def namespace(name: str, pod_security: PodSecurity, uses: Mapping[str, str] | None = None) -> Manifest:
@@ -46,13 +46,19 @@ class Component(pulumi.ComponentResource):
         """Options of a child: what it must wait for is said, never implied by parentage."""
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
-    def add(self, manifest: Manifest, *, after: Sequence[pulumi.Resource] = (), wait: bool = True) -> KubernetesObject:
-        """Register an object, in this component's namespace unless it belongs to none; wait until it is ready."""
+    def add(
+        self, manifest: Manifest, *, after: Sequence[pulumi.Resource] = (), wait: bool | str = True
+    ) -> KubernetesObject:
+        """Register an object, in this component's namespace unless it belongs to none; wait until it is ready.
+
+        `wait` may name what to wait for instead: `jsonpath={.status.replicas}=2`.
+        """
         metadata = {**manifest["metadata"]}
         if manifest["kind"] not in CLUSTER_SCOPED and "namespace" not in metadata:
             metadata["namespace"] = self.namespace.metadata["name"]
-        if not wait:
-            metadata["annotations"] = {**metadata.get("annotations", {}), SKIP_AWAIT: "true"}
+        if wait is not True:
+            told = {WAIT_FOR: wait} if wait else {SKIP_AWAIT: "true"}
+            metadata["annotations"] = {**metadata.get("annotations", {}), **told}
         return KubernetesObject(
             f"{self.name}/{metadata['name']}", {**manifest, "metadata": metadata}, self.owned(after)
         )

@@ -89,8 +89,8 @@ class Vllm(Component):
         self.upstreams = {model.name: upstream(model, name) for model in served}
         self.register_outputs({"upstreams": self.upstreams})
 
-    # Nothing below waits: weights may take an hour to come, nothing is registered that needs them, and whether they
-    # came is checked afterwards.
+    # Nothing below waits until it is ready: weights may take an hour to come, nothing is registered that needs them,
+    # and whether they came is checked afterwards.
 
     def _together(
         self,
@@ -122,7 +122,9 @@ class Vllm(Component):
         larger = [self.add(priority_class(gpus)) for gpus in sorted({model.gpus for model, _ in models})]
         for model, serving in sorted(models, key=lambda each: -each[0].gpus):
             pods = stateful_set(model, serving, image=image, before=before[model.name], gpu=gpu, counted=counted)
-            larger = [self.add(pods, after=[*given, *self._export(model), *larger], wait=False)]
+            # The smaller's pods are made when all of these are there, which the scheduler then takes first.
+            made = f"jsonpath={{.status.replicas}}={serving.replicas}"
+            larger = [self.add(pods, after=[*given, *self._export(model), *larger], wait=made)]
             if limits := budget(model, serving, hosts, gpu):
                 self.add(limits)
 

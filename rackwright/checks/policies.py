@@ -12,6 +12,7 @@ from rackwright.site.site import Site
 BY_NAME = "kubernetes.io/metadata.name"
 GATEWAY = "gateway"
 MODELS = "models"
+ENGINES = {1: "Deployment", 2: "StatefulSet"}  # the kind of a model's engines by phase
 
 
 def namespaces_are_shut(objects: Objects) -> Iterator[Finding]:
@@ -42,7 +43,7 @@ def peers_are_real(objects: Objects) -> Iterator[Finding]:
 def gateway_reaches_models(objects: Objects, site: Site, phase: Phase) -> Iterator[Finding]:
     """The gateway's pods may call every served model at the port that it listens at."""
     gateways = [each for each in workloads(objects, GATEWAY) if each.object["kind"] == "Deployment"]
-    models = [each for each in workloads(objects, MODELS) if each.object["kind"] == "Deployment"]
+    models = [each for each in workloads(objects, MODELS) if each.object["kind"] == ENGINES[phase]]
     served = {model.name for model, _ in site.models_in(phase)}
     faults = [
         failed(
@@ -56,7 +57,8 @@ def gateway_reaches_models(objects: Objects, site: Site, phase: Phase) -> Iterat
     if not gateways:
         faults.append(failed("Namespace gateway", "has no Deployment", "Run `pulumi up` again."))
     missing = served - {each.object["metadata"]["name"] for each in models}
-    faults += [failed(f"Model {name}", "has no Deployment", "Run `pulumi up` again.") for name in sorted(missing)]
+    lacks = f"has no {ENGINES[phase]}"
+    faults += [failed(f"Model {name}", lacks, "Run `pulumi up` again.") for name in sorted(missing)]
     yield from whole(faults, "gateway", f"may call {len(models)} models")
 
 

@@ -12,7 +12,8 @@ from rackwright.checks.workloads import Workload, our_workloads
 
 # By namespace: what of it must be scraped, by the kind of its maker.
 SCRAPED = {
-    "models": {"Deployment"},
+    "models": {"Deployment", "StatefulSet"},
+    "router": {"StatefulSet"},
     "gateway": {"Deployment"},
     "qdrant": {"StatefulSet"},
     "postgres": {"Pod"},
