@@ -15,7 +15,19 @@ Route = dict[str, Any]
 # What tenants may call of an engine's API, below /v1/. Nothing else: one more path takes the priority that a request's
 # body claims, whatever the gateway says of it (chat/completions/batch), others load weights.
 API = ("chat/completions", "completions", "messages", "messages/count_tokens", "models", "responses")
-CONNECT_FAILED = {"retry_on": "connect-failure,reset-before-request", "num_retries": 2}  # nothing was begun yet
+PREVIOUS = "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"
+CONNECT_FAILED: dict[str, Any] = {  # nothing was begun yet
+    "retry_on": "connect-failure,reset-before-request",
+    "num_retries": 2,
+    # Elsewhere: one that has just died counts as well for some seconds, and would be chosen again.
+    "retry_host_predicate": [
+        {
+            "name": "envoy.retry_host_predicates.previous_hosts",
+            "typed_config": {"@type": f"type.googleapis.com/{PREVIOUS}"},
+        }
+    ],
+    "host_selection_retry_max_attempts": 5,
+}
 
 
 def tenant_routes(

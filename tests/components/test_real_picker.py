@@ -1,0 +1,145 @@
+"""llm-d's own picker and simulators behind the real Envoy, as the components tell them; where they are to be had."""
+
+import asyncio
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from simulated_rack import MODEL, ProgramMissingError, Rack, key_of, programs  # noqa: E402 - beside the tests
+
+from rackwright.site.routing import Routing  # noqa: E402 - after that path
+
+CALL = {"model": MODEL.name, "prompt": "one two six ten " * 200, "max_tokens": 5, "ignore_eos": True}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def found() -> None:
+    """The programs are there; else everything here is left out, and says so."""
+    try:
+        programs()
+    except ProgramMissingError as missing:
+        warnings.warn(str(missing), stacklevel=1)
+        pytest.skip(str(missing))
+
+
+@pytest.fixture
+def rack(tmp_path):
+    with Rack(tmp_path) as running:
+        yield running
+
+
+def caller(rack, tenant="interactive"):
+    headers = {"authorization": f"Bearer {key_of(tenant)}"}
+    url = f"https://127.0.0.1:{rack.place.https_port}"
+    return httpx.Client(base_url=url, verify=str(rack.folder / "tls.crt"), headers=headers, timeout=60)
+
+
+def ask(client, **changes):
+    return client.post(f"/{MODEL.name}/v1/completions", json=CALL | changes)
+
+
+def figure(rack, place, name):
+    """The sum of a figure of a picker's, over its labels."""
+    lines = rack.figures(rack.picker_ports[place][2]).splitlines()
+    return sum(float(line.rsplit(maxsplit=1)[1]) for line in lines if line.startswith((f"{name}{{", f"{name} ")))
+
+
+def until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+@pytest.mark.parametrize("architecture", ["Qwen/Qwen3-32B", "Qwen/Qwen3-Next-80B-A3B"])
+def test_the_picker_takes_its_configuration(tmp_path, monkeypatch, architecture):
+    """It ends at start where a plugin or one of its parameters is not known."""
+    monkeypatch.setattr("simulated_rack.MODEL", MODEL.model_copy(update={"architecture": architecture}))
+    alone = Rack(tmp_path, replicas=0)
+    with alone:
+        assert all(picker.poll() is None for picker in alone.pickers)
+
+
+def test_requests_go_through_the_first_picker_and_sessions_stay_where_their_prefix_is(rack):
+    """A step whose context grows by less than it was finds more than half of itself where the last one ran."""
+    prompts = [CALL["prompt"] * 2 + "and more of it " * 100 * n for n in range(5)]
+    with caller(rack) as client:
+        answers = [ask(client, prompt=each) for each in prompts]
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert len({answer.headers["x-inference-port"] for answer in answers}) == 1
+    assert figure(rack, 0, "llm_d_epp_request_total") == 5
+    assert figure(rack, 1, "llm_d_epp_request_total") == 0
+
+
+def test_a_replica_that_died_is_left_out_within_a_second_and_nobody_is_refused(rack):
+    with caller(rack) as client:
+        port = int(ask(client).headers["x-inference-port"])
+        rack.simulated[port].kill()
+        rack.simulated[port].wait()
+        began = time.monotonic()
+        while time.monotonic() - began < 3:
+            assert ask(client).status_code == 200
+        again = figure(rack, 0, "llm_d_epp_request_total")
+        assert [ask(client).status_code for _ in range(5)] == [200] * 5
+    # Sent on once more by the proxy, it would not have come from a picker: here all five did.
+    assert figure(rack, 0, "llm_d_epp_request_total") == again + 5
+    errors = httpx.get(f"http://127.0.0.1:{rack.place.metrics_port}/stats/prometheus").text
+    (line,) = [
+        each
+        for each in errors.splitlines()
+        if each.startswith('envoy_cluster_upstream_rq_total{envoy_cluster_name="model-routed"}')
+    ]
+    assert float(line.rsplit(maxsplit=1)[1]) < 60  # those of the first second
+
+
+def test_what_a_replica_works_on_is_counted_until_its_answer_ends(rack):
+    """It is by this that the picker knows who has least to do, and when all are busy."""
+
+    def running() -> float:
+        return figure(rack, 0, "llm_d_epp_inflight_requests")
+
+    way, body = f"/{MODEL.name}/v1/completions", CALL | {"max_tokens": 100, "stream": True}
+    with caller(rack) as client, client.stream("POST", way, json=body) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        assert running() == 1
+        for _ in lines:
+            pass
+    until(lambda: running() == 0)
+
+
+def test_a_picker_that_ends_refuses_nobody_and_the_spare_takes_over(rack):
+    """What runs through it is cut; whoever comes next is served."""
+    with caller(rack) as client:
+        assert ask(client).status_code == 200
+        rack.pickers[0].kill()
+        rack.pickers[0].wait()
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            assert ask(client).status_code == 200
+        until(lambda: ask(client).status_code == 200 and figure(rack, 1, "llm_d_epp_request_total") > 0)
+
+
+def test_a_queue_that_is_full_refuses_and_says_when_to_come_again(tmp_path):
+    async def run(rack) -> list[httpx.Response]:
+        async with rack.client() as client:
+            body = CALL | {"max_tokens": 400}
+            calls = [client.post(f"/{MODEL.name}/v1/completions", json=body) for _ in range(40)]
+            return await asyncio.gather(*calls)
+
+    with Rack(tmp_path, replicas=1, routing=Routing(queue=4, queue_s=30)) as small:
+        answers = asyncio.run(run(small))
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert len(refused) >= 40 - 16 - 4 - 2
+    assert all(answer.headers["retry-after"] for answer in refused)
+    assert all(answer.json()["error"]["code"] == 429 for answer in refused)
