@@ -60,7 +60,7 @@ def _connections(site: Site, sizes: list[Sized]) -> Need:
 
 
 def _vectors(site: Site, phase: Phase) -> Need:
-    settings = site.vectors.phase1 if phase == 1 else site.vectors.phase2
+    settings = site.vectors.in_phase(phase)
     held = round(min(site.vectors.memory_gib * 2**30 / 1e9 / VECTORS_IN_MEMORY, site.vectors.size_gb))
     why = f"so much of a volume, of {settings.replicas}, stays in memory with its index; drives are read beyond"
     return Need("vectors in memory of a Qdrant node", held, site.vectors.size_gb, "GB", why)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, field_validator
 
+from rackwright.site.hosts import Phase
 from rackwright.site.known.architectures import Architecture, Precision, architecture
 from rackwright.site.serving import Lora, Serving
 from rackwright.site.settings import Form, Name, Settings
@@ -62,6 +63,10 @@ class Model(Settings):
     def shape(self) -> Architecture:
         """The model's shape, looked up where it is only named."""
         return architecture(self.architecture) if isinstance(self.architecture, str) else self.architecture
+
+    def in_phase(self, phase: Phase) -> Serving:
+        """How it runs in a phase."""
+        return self.phase1 if phase == 1 else self.phase2
 
     @property
     def gpus(self) -> int:

@@ -90,7 +90,7 @@ class Site(Settings):
 
     def numbered_models_in(self, phase: Phase) -> tuple[tuple[int, Model, Serving], ...]:
         """Models served in a phase, each with its number in the file from 0 and how it runs there."""
-        found = ((i, model, model.phase1 if phase == 1 else model.phase2) for i, model in enumerate(self.models))
+        found = ((i, model, model.in_phase(phase)) for i, model in enumerate(self.models))
         return tuple((index, model, serving) for index, model, serving in found if serving.replicas)
 
     def models_in(self, phase: Phase) -> tuple[tuple[Model, Serving], ...]:

@@ -52,8 +52,8 @@ def model_volumes(site: Site, phase: Phase) -> list[Volume]:
 def data_volumes(site: Site, phase: Phase) -> list[Volume]:
     """Volumes of vectors, databases, metrics and traces; those of classes that nobody makes are left out."""
     vectors, postgresql, monitoring = site.vectors, site.postgresql, site.monitoring
-    stores = vectors.phase1 if phase == 1 else vectors.phase2
-    servers = postgresql.phase1 if phase == 1 else postgresql.phase2
+    stores = vectors.in_phase(phase)
+    servers = postgresql.in_phase(phase)
     wanted = (
         ("vectors", vectors.storage_class, vectors.size_gb + vectors.snapshots_gb, stores.replicas),
         ("postgresql", postgresql.storage_class, postgresql.size_gb + postgresql.wal_size_gb, servers.instances),

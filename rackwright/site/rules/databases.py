@@ -33,7 +33,7 @@ def first_phase_has_one_server(site: Site) -> Iterator[Broken]:
 
 def synchronous_commits_have_a_standby(site: Site, phase: Phase) -> Iterator[Broken]:
     """A commit that waits for a standby waits for ever where there is none, and with one, while that one is away."""
-    spread = site.postgresql.phase1 if phase == 1 else site.postgresql.phase2
+    spread = site.postgresql.in_phase(phase)
     if spread.synchronous and spread.instances < FOR_SYNCHRONOUS:
         waits = "is not there" if spread.instances == 1 else "is away whenever its node is"
         yield Broken(

@@ -41,7 +41,7 @@ def first_server_has_the_cores(site: Site) -> Iterator[Broken]:
 
 def replicas_fit_into_the_memory(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
     """A replica is a pod of one host, its shared memory included."""
-    serving = model.phase1 if phase == 1 else model.phase2
+    serving = model.in_phase(phase)
     hosts = site.numbered_servers_in(phase) if serving.replicas else ()
     largest = max((host.memory_gib for _, host in hosts), default=None)
     if largest is not None and model.memory_gib > largest * WHOLE_SHARE:

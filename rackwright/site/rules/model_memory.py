@@ -35,7 +35,7 @@ def shared_memory_suffices(model: Model, place: Place) -> Iterator[Broken]:
 
 
 def _gpus(site: Site, phase: Phase, model: Model) -> Iterator[Gpus]:
-    served = model.phase1 if phase == 1 else model.phase2
+    served = model.in_phase(phase)
     wanted = requested(model, site.gpu)
     for _, host in site.numbered_servers_in(phase) if served.replicas else ():
         if host.gpus and wanted in offered(host.gpus, site.gpu):

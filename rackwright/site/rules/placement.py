@@ -16,7 +16,7 @@ from rackwright.site.site import Site
 
 def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
     """All GPUs of a replica are in one host: nothing lays one over several."""
-    serving = model.phase1 if phase == 1 else model.phase2
+    serving = model.in_phase(phase)
     rooms = _rooms(site, phase, requested(model, site.gpu))
     largest = max((room for _, room in rooms), default=0)
     if not serving.replicas or not rooms:

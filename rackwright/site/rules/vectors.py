@@ -20,7 +20,7 @@ def first_phase_has_one_store(site: Site) -> Iterator[Broken]:
 
 def copies_have_nodes(site: Site, phase: Phase) -> Iterator[Broken]:
     """Two copies of a shard on one node are one copy."""
-    spread = site.vectors.phase1 if phase == 1 else site.vectors.phase2
+    spread = site.vectors.in_phase(phase)
     if spread.replication_factor > spread.replicas:
         yield Broken(
             ("vectors", f"phase{phase}", "replication_factor"),
