@@ -10,6 +10,7 @@ import pulumi
 import pytest
 from pulumi.runtime import get_root_resource
 from pulumi.runtime.mocks import MockMonitor, Mocks
+from pulumi.runtime.settings import ROOT as STACK
 
 from components.base import Chart
 from rackwright.secrets import required
@@ -64,6 +65,7 @@ def lay() -> Callable[..., Registered]:
         registered = done[site.name, phase] = Registered()
         wiring = phase1 if phase == 1 else phase2
         asyncio.set_event_loop(asyncio.new_event_loop())  # Pulumi wants one, and whoever ran one before took it away
+        STACK.set(None)  # else what one run registers is the first one's child, and its outputs too
         pulumi.runtime.set_mocks(_Mocks(), "rackwright", f"phase{phase}", monitor=_Monitor(registered))
         pulumi.runtime.test(lambda: wiring.lay(given(site, folder, phase)))()
         registered.outputs = dict(get_root_resource().outputs)
