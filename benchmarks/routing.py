@@ -1,0 +1,85 @@
+"""What the router is worth: time to the first token through the picker, beside turns and beside hashed sessions.
+
+    RACKWRIGHT_PICKER=.../epp RACKWRIGHT_INFERENCE_SIM=.../llm-d-inference-sim python benchmarks/routing.py [--seeds N]
+
+Real are the picker and Envoy, as the components tell them; simulated are the replicas (benchmarks/simulated_rack.py).
+Ratios count: all ways go through the same proxy to the same replicas in the same run. Every failed request is counted
+and said, so that a fallback cannot pass for success.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from simulated_rack import MODEL, ProgramMissingError, Rack
+from traces import Seen, Session, agents, hot_session, play, short_sessions
+
+WAYS = (MODEL.name, "turns", "hashed")
+AT_ONCE = 32
+LOADS: dict[str, Callable[[int, int], list[Session]]] = {
+    "agents": agents,
+    "short sessions on eight documents": short_sessions,
+    "a hot session among agents": hot_session,
+}
+MOST_OF_TURNS, MOST_OF_HASHED = 0.25, 1.0
+
+
+def main() -> None:
+    """Run every load by every way, and print what was seen and whether it is what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--sessions", type=int, default=60)
+    parser.add_argument("--load", choices=LOADS, action="append", help="one of them alone; may be given again")
+    asked = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            fulfilled = [
+                _compare(Path(folder) / f"{name}-{seed}", name, seed, asked.sessions)
+                for name in asked.load or LOADS
+                for seed in range(1, asked.seeds + 1)
+            ]
+    except ProgramMissingError as missing:
+        sys.exit(f"{missing}.")
+    print("asked for: P95 of the first token at most 1/4 of turns with agents, and no more than hashed sessions'")
+    sys.exit(0 if all(fulfilled) else 1)
+
+
+def _compare(folder: Path, name: str, seed: int, sessions: int) -> bool:
+    print(f"\n{name}, seed {seed}, {sessions} sessions, load of the machine {os.getloadavg()[0]:.1f}")
+    seen = {way: _one(folder / way, way, LOADS[name](seed, sessions), seed) for way in WAYS}
+    for way, each in seen.items():
+        print(_line("picker" if way == MODEL.name else way, each))
+    picked, turns, hashed = (seen[way].first(95) for way in WAYS)
+    print(f"  P95 of the first token: {picked / turns:.2f} of turns, {picked / hashed:.2f} of hashed sessions")
+    return not seen[MODEL.name].failed and (
+        (picked <= MOST_OF_TURNS * turns or name != "agents") and picked <= MOST_OF_HASHED * hashed
+    )
+
+
+def _one(folder: Path, way: str, sessions: Sequence[Session], seed: int) -> Seen:
+    """Replicas of its own for each, since caches remember."""
+
+    async def run(rack: Rack) -> Seen:
+        async with rack.client() as client:
+            return await play(client, way, sessions, at_once=AT_ONCE)
+
+    with Rack(folder, seed=seed) as rack:
+        return asyncio.run(run(rack))
+
+
+def _line(way: str, seen: Seen) -> str:
+    first = " ".join(f"{seen.first(share):6.3f}" for share in (50, 95, 99))
+    failed = ", ".join(f"{count} x {what}" for what, count in seen.failed.items()) or "none"
+    return (
+        f"  {way:8} first token P50 P95 P99 {first} s; whole P95 {seen.whole(95):5.2f} s; token P95 "
+        f"{1000 * seen.per_token(95):4.1f} ms; busiest {seen.uneven:.2f} of average; "
+        f"{len(seen.first_token_s)} answered, failed: {failed}"
+    )
+
+
+if __name__ == "__main__":
+    main()
