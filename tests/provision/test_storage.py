@@ -14,7 +14,7 @@ PLAYBOOK = Path(__file__).with_name("storage.yml")
 HOST = "ws-01"
 NAME = "/dev/disk/by-id/nvme-MAKER_{}"
 DRIVES = {  # serial number: GB, purpose; the first holds the system
-    "OS": (8, "system"), "STATE1": (2, "system"), "STATE2": (2, "system"),
+    "OS": (26, "system"), "STATE1": (2, "system"), "STATE2": (2, "system"),
     "MODELS1": (2500, "models"), "MODELS2": (2500, "models"),
     "VECTORS": (2000, "vectors"), "DATABASE": (2000, "database"), "SCRATCH": (1000, "scratch"),
 }  # fmt: skip
