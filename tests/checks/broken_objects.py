@@ -27,3 +27,11 @@ def until(look, seconds=15):
     while not (found := look()) and time.monotonic() < deadline:
         time.sleep(0.3)
     return found
+
+
+def fresh(each):
+    """An object as somebody would make it anew: without what the API server gave it."""
+    metadata = {
+        key: each["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in each["metadata"]
+    }
+    return {**{key: value for key, value in each.items() if key != "status"}, "metadata": metadata}

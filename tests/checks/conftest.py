@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from broken_objects import fresh
 
 from rackwright.checks.access import Access
 from rackwright.checks.findings import Finding, Outcome
@@ -18,9 +19,10 @@ from rackwright.sandbox.kubectl import Kubectl
 from rackwright.sandbox.rehearsal import rehearse
 from rackwright.sandbox.report import Report
 from rackwright.site.catalog import Catalog
+from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
-SITE = Path(__file__).resolve().parents[2] / "inventory" / "workstation"
+INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 ANSWERS = {check.name: check for check in CHECKS}
 
 
@@ -33,10 +35,11 @@ class Platform:
     access: Access
     site: Site
     catalog: Catalog
+    phase: Phase = 1
 
     def failures(self, check: str, site: Site | None = None, objects: Objects | None = None) -> list[Finding]:
         """What one check has against the cluster as it is now."""
-        ground = Ground(objects or self.access.objects(), self.access, site or self.site, 1, self.catalog)
+        ground = Ground(objects or self.access.objects(), self.access, site or self.site, self.phase, self.catalog)
         return [each for each in ANSWERS[check].look(ground) if each.outcome is Outcome.FAILED]
 
     def get(self, kind: str, name: str, namespace: str = "") -> dict:
@@ -45,7 +48,7 @@ class Platform:
 
     def until_whole(self) -> None:
         """Wait until nothing is wrong any more: what a test took away is back, with all that operators make of it."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while wrong := self._wrong():
             assert time.monotonic() < deadline, f"not mended after a test: {wrong}"
             time.sleep(0.2)
@@ -95,24 +98,29 @@ class Platform:
                 self.kubectl.delete(each["kind"], each["metadata"]["name"], namespace=each["metadata"].get("namespace"))
 
 
-def fresh(each: dict) -> dict:
-    metadata = {
-        key: each["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in each["metadata"]
-    }
-    return {**{key: value for key, value in each.items() if key != "status"}, "metadata": metadata}
+@contextmanager
+def rehearsed(toolbox, say, site: Path, phase: Phase) -> Iterator[Platform]:
+    """A platform that is kept as long as the block."""
+    report = rehearse(site, phase, keep=True, progress=lambda line: say(line) if line.startswith("==") else None)
+    kubeconfig = Path(report.kept["kubeconfig"])
+    program = toolbox["kubectl"].path
+    access = Access(kubeconfig, program)
+    try:
+        yield Platform(report, Kubectl(program, kubeconfig), access, Site.load(site), Catalog.load(), phase)
+    finally:
+        ControlPlane.end(report.kept["name"])
 
 
 @pytest.fixture(scope="session")
 def platform(toolbox, say) -> Iterator[Platform]:
-    report = rehearse(SITE, keep=True, progress=lambda line: say(line) if line.startswith("==") else None)
-    kubeconfig = Path(report.kept["kubeconfig"])
-    program = toolbox["kubectl"].path
-    try:
-        yield Platform(
-            report, Kubectl(program, kubeconfig), Access(kubeconfig, program), Site.load(SITE), Catalog.load()
-        )
-    finally:
-        ControlPlane.end(report.kept["name"])
+    with rehearsed(toolbox, say, INVENTORY / "workstation", 1) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def rack(toolbox, say) -> Iterator[Platform]:
+    with rehearsed(toolbox, say, INVENTORY / "lab", 2) as found:
+        yield found
 
 
 @pytest.fixture(autouse=True)
