@@ -65,6 +65,9 @@ def _create_mirror(step: dict[str, Any]) -> None:
         *("mdadm", "--create", f"/dev/md/{NAME}", "--run", "--homehost=any", f"--name={NAME}", "--metadata=1.2"),
         *("--level=1", f"--raid-devices={len(devices)}", "--bitmap=internal", *devices),
     )
+    # Drives of an earlier mirror show its file system again, which nobody could see on them before.
+    run("udevadm", "settle")
+    run("wipefs", "--all", f"/dev/md/{NAME}")
 
 
 def _assemble_mirror(step: dict[str, Any]) -> None:
