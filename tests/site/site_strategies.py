@@ -125,7 +125,11 @@ def sites(draw):
             "wal_size_gb": 100,
             "memory_gib": draw(st.integers(4, 128)),
         },
-        "gateway": {"host": "llm.site.internal", "request_limit_mib": draw(st.integers(1, 1024))},
+        "gateway": {
+            "host": "llm.site.internal",
+            "request_limit_mib": draw(st.integers(1, 1024)),
+            **({"address": "10.0.0.6"} if 2 in phases else {}),
+        },
         "tenants": [{"name": "team", "key": "tenant_team_key", "priority": draw(st.sampled_from(["agents", "batch"]))}],
         "workload": {
             "users": draw(st.integers(1, 1000)),
