@@ -22,9 +22,9 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests/components/gateway"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/components/gateway")]
 
-from conftest import HOST, certify, free_port  # noqa: E402 - the tests' own certificate
+from loopback import HOST, certify, free_port  # noqa: E402 - the tests' own certificate
 
 from components.gateway.envoy import certificate_configuration, envoy_configuration  # noqa: E402
 from components.gateway.objects import command  # noqa: E402

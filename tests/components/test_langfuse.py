@@ -1,10 +1,8 @@
 """Langfuse: everything that opens something is a key of one Secret, and every store is where it is looked for."""
 
-import asyncio
-
 import pulumi
 import pytest
-from pulumi.runtime.mocks import Mocks
+from registered import registered
 
 from components.base import Chart
 from components.langfuse import Langfuse as Component
@@ -81,24 +79,8 @@ def test_stores_keep_what_they_are_given_and_forget_no_job(catalog):
     assert 'query_log remove="1"' in stores.configuration()["data"]["rackwright.xml"]
 
 
-class Recorded(Mocks):
-    """Every object by its kind and name."""
-
-    def __init__(self):
-        self.objects = {}
-
-    def new_resource(self, args):
-        self.objects[args.typ.rpartition(":")[2], args.name] = args.inputs
-        return f"{args.name}-id", args.inputs
-
-    def call(self, args):
-        raise AssertionError(args.token)
-
-
 @pytest.fixture(scope="module")
 def objects(catalog):
-    seen = Recorded()
-    asyncio.set_event_loop(asyncio.new_event_loop())  # Pulumi wants one, and whoever ran one before took it away
     names = (
         "langfuse_key",
         "langfuse_admin_password",
@@ -123,9 +105,7 @@ def objects(catalog):
             after=[driver],
         )
 
-    pulumi.runtime.set_mocks(seen, "rackwright", "phase2")
-    pulumi.runtime.test(program)()
-    return seen.objects
+    return registered(program)
 
 
 def test_names_are_identity(objects):

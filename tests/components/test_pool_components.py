@@ -1,10 +1,8 @@
 """What the components of the pools register, through Pulumi, and who may reach whom."""
 
-import asyncio
-
 import pulumi
 import pytest
-from pulumi.runtime.mocks import Mocks
+from registered import registered
 
 from components import gpu_operator, storage
 from components.agents import Agents
@@ -25,25 +23,9 @@ SERVER = {"host": "postgres-rw.postgres.svc", "port": 5432, "namespace_label": "
 SECRETS = {"postgresql_mlflow_password": "sesame", "s3_access_key": "access", "s3_secret_key": "secret"}
 
 
-class Recorded(Mocks):
-    """Every object by its kind and name."""
-
-    def __init__(self):
-        self.objects = {}
-
-    def new_resource(self, args):
-        self.objects[args.typ.rpartition(":")[2], args.name] = args.inputs
-        return f"{args.name}-id", args.inputs
-
-    def call(self, args):
-        raise AssertionError(args.token)
-
-
 @pytest.fixture(scope="module")
 def objects():
     """All three, laid by themselves."""
-    seen = Recorded()
-    asyncio.set_event_loop(asyncio.new_event_loop())  # Pulumi wants one, and whoever ran one before took it away
 
     def program():
         door = to_peers([pods_in("gateway")], 8443)
@@ -62,9 +44,7 @@ def objects():
             after=[other],
         )
 
-    pulumi.runtime.set_mocks(seen, "rackwright", "phase2")
-    pulumi.runtime.test(program)()
-    return seen.objects
+    return registered(program)
 
 
 def test_names_are_identity(objects):

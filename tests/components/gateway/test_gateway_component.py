@@ -1,11 +1,10 @@
 """What the component registers: a service that counts tokens where tenants are limited, and the ways in and out."""
 
-import asyncio
 from ipaddress import IPv4Address
 
 import pulumi
 import pytest
-from pulumi.runtime.mocks import Mocks
+from registered import registered
 
 from components.gateway import Gateway, quotas
 from rackwright.site.catalog import Image
@@ -17,28 +16,11 @@ PLAIN = Tenant(name="chat", key="chat_key")
 LIMITED = Tenant(name="batch", key="batch_key", limits=Limits(tokens_per_minute=1000))
 
 
-class Recorded(Mocks):
-    """Every object by its kind and name."""
-
-    def __init__(self):
-        self.objects = {}
-
-    def new_resource(self, args):
-        self.objects[args.typ.rpartition(":")[2], args.name] = args.inputs
-        return f"{args.name}-id", args.inputs
-
-    def call(self, args):
-        raise AssertionError(args.token)
-
-
 @pytest.fixture
 def lay():
     """Lay a gateway by itself, and see what it registers."""
 
     def run(*tenants, **arguments):
-        seen = Recorded()
-        asyncio.set_event_loop(asyncio.new_event_loop())  # Pulumi wants one, and whoever ran one before took it away
-
         def program():
             other = pulumi.ComponentResource("some:other:Thing", "other")
             keys = {tenant.key: pulumi.Output.secret("a-key") for tenant in tenants}
@@ -49,9 +31,7 @@ def lay():
             }  # fmt: skip
             Gateway("gateway", Settings(host="llm.example.internal"), **given | arguments)
 
-        pulumi.runtime.set_mocks(seen, "rackwright", "phase2")
-        pulumi.runtime.test(program)()
-        return seen.objects
+        return registered(program)
 
     return run
 

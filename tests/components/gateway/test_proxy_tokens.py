@@ -7,7 +7,7 @@ import warnings
 
 import httpx
 import pytest
-from conftest import free_port
+from loopback import free_port
 from stand_in_counts import RESET_S, Counts
 from stand_in_engine import Engine
 from stand_in_picker import Picker
