@@ -30,6 +30,7 @@ LEGENDS: dict[Level, str] = {
     "volume": "{{namespace}}/{{persistentvolumeclaim}}",
     "store": "{{pod}}",
     "database": "{{pod}}",
+    "door": "{{pod}}",
 }
 
 
@@ -60,6 +61,7 @@ BOARDS = (
         Panel("Time between two tokens", ("model:itl_p50", "model:itl_p95", "model:itl_p99")),
         Panel("Whole call", ("model:e2e_p50", "model:e2e_p95", "model:e2e_p99")),
         Panel("Waiting in the queue", ("model:queue_time_p50", "model:queue_time_p95", "model:queue_time_p99")),
+        Panel("Waiting in the router, P95", ("model:held_p95",)),
         Panel("KV-cache hit rate", ("model:hit_rate", "model:hit_rate_usual", "model:external_hit_rate")),
         Panel("KV cache in use", ("model:kv_usage",)),
         Panel("Calls put back", ("model:preemptions",)),
@@ -67,6 +69,7 @@ BOARDS = (
         Panel("Tokens a second", ("model:prompt_tokens", "model:output_tokens")),
         Panel("Tokens of a call", ("model:prompt_mean", "model:output_mean")),
         Panel("Replicas that answer", ("model:replicas",)),
+        Panel("Calls let in uncounted", ("door:uncounted",)),
     )),
     Board("gpus", "GPUs", (
         Panel("Utilisation by model", ("model:gpu_utilisation",)),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Level = Literal["gpu", "model", "disk", "host", "volume", "store", "database"]
+Level = Literal["gpu", "model", "disk", "host", "volume", "store", "database", "door"]
 Unit = Literal["ratio", "s", "1", "1/s", "B", "B/s", "tokens/s", "tokens"]
 
 # By level: the labels by which its series differ.
@@ -15,6 +15,7 @@ LABELS: dict[Level, tuple[str, ...]] = {
     "volume": ("namespace", "persistentvolumeclaim"),
     "store": ("pod",),
     "database": ("pod",),
+    "door": ("pod",),
 }
 Group = Literal["GPU utilisation", "Queue depth", "Latency", "KV-cache hit rate", "Storage I/O", "Load"]
 

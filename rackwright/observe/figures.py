@@ -51,6 +51,11 @@ def rate(metric: str, by: str = "model_name", selector: str = "") -> str:
     return f"sum by ({by}) (rate({metric}{braces}[{WINDOW}]))"
 
 
+def by_pool(metric: str) -> str:
+    """A metric of the router's by model: each has a pool, which bears its name."""
+    return f'label_replace({metric}, "model_name", "$1", "inference_pool", "(.+)")'
+
+
 def share_of(hits: str, queries: str, window: str = WINDOW, ago: str = "") -> str:
     """Hits by queries, nothing where nobody asked."""
     offset = f" {ago}" if ago else ""
@@ -100,7 +105,8 @@ def several(group: Group, level: Level, source: str, *rows: tuple[str, Unit, str
 
 QUEUE = several(
     "Queue depth", "model", "engine",
-    ("queue", "1", "Calls that wait", "sum by (model_name) (vllm:num_requests_waiting)"),
+    ("queue", "1", "Calls that wait",
+     f"sum by (model_name) (vllm:num_requests_waiting or {by_pool('llm_d_epp_flow_control_queue_size')})"),
     ("running", "1", "Calls at work", "sum by (model_name) (vllm:num_requests_running)"),
     ("kv_usage", "ratio", "KV cache in use", "max by (model_name) (vllm:kv_cache_usage_perc)"),
     ("preemptions", "1/s", "Calls put back", rate("vllm:num_preemptions_total")),
@@ -123,6 +129,11 @@ LATENCY = (
     Figure(
         "ttft_usual", "Latency", "model", "s", "Time to the first token, P95 of the day before",
         quantile(0.95, "time_to_first_token", DAY, AGO), "engine", slow=True,
+    ),
+    Figure(
+        "held_p95", "Latency", "model", "s", "Waiting in the router, before the engine, P95",
+        "histogram_quantile(0.95, sum by (model_name, le) ("
+        f"{by_pool(f'rate(llm_d_epp_flow_control_request_queue_duration_seconds_bucket[{WINDOW}])')}))", "router",
     ),
     Figure(
         "search_p95", "Latency", "store", "s", "Vector search, P95",
@@ -206,6 +217,10 @@ LOAD = (
     Figure(
         "commits", "Load", "database", "1/s", "Transactions of PostgreSQL",
         rate("cnpg_pg_stat_database_xact_commit", "pod"), "databases",
+    ),
+    Figure(
+        "uncounted", "Load", "door", "1/s", "Calls let in while nobody could count their tokens",
+        rate("envoy_cluster_ratelimit_error", "pod"), "doors",
     ),
 )  # fmt: skip
 FIGURES: dict[str, Figure] = {

@@ -31,7 +31,7 @@ def groups(site: Site, phase: Phase, catalog: Catalog, baseline: Baseline | None
         _group("rackwright-usual", SLOW_S, recorded(slow=True)),
         _group("rackwright-limits", FAST_S, limit_rules(known)),
         _group("rackwright-triggers", FAST_S, alerts(known)),
-        _group("rackwright-absent", FAST_S, absences(served, has_gpus=has_gpus)),
+        _group("rackwright-absent", FAST_S, absences(served, has_gpus=has_gpus, has_router=phase == 2)),
     ]
 
 
@@ -72,7 +72,7 @@ def _alert(trigger: Trigger, expression: str) -> Rule:
     }
 
 
-def absences(served: Iterable[str], *, has_gpus: bool) -> list[Rule]:
+def absences(served: Iterable[str], *, has_gpus: bool, has_router: bool) -> list[Rule]:
     """Metrics that should be there and are not: without them every other rule is silent."""
     rules = [
         _absence("EngineMetricsAbsent", f'{SOURCES["engine"].present}{{model_name="{name}"}}', f"the model {name}",
@@ -85,10 +85,11 @@ def absences(served: Iterable[str], *, has_gpus: bool) -> list[Rule]:
         "DatabaseMetricsAbsent": "databases",
         "DriveMetricsAbsent": "machines",
         "VolumeMetricsAbsent": "volumes",
+        "GatewayMetricsAbsent": "doors",
+        "RouterMetricsAbsent": "router",
     }
-    rules += [
-        _absence(alert, SOURCES[name].present, name, {}) for alert, name in others.items() if has_gpus or name != "gpus"
-    ]
+    lacking = {name for name, there in (("gpus", has_gpus), ("router", has_router)) if not there}
+    rules += [_absence(alert, SOURCES[name].present, name, {}) for alert, name in others.items() if name not in lacking]
     return rules
 
 

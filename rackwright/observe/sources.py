@@ -30,6 +30,18 @@ SOURCES = {
             "vllm:num_requests_running",
         ),
         Source(
+            "router",
+            lambda catalog: catalog.images["llm-d-router"].tag,
+            {"v0.10.0": "llm-d-router 0.10.0, docs/metrics.md and pkg/epp/metrics"},
+            "llm_d_epp_ready_endpoints",
+        ),
+        Source(
+            "doors",
+            lambda catalog: catalog.images["envoy"].tag,
+            {"v1.40.0": "Envoy 1.40, rate limit filter and server statistics; its own endpoint"},
+            "envoy_server_live",
+        ),
+        Source(
             "gpus",
             lambda catalog: catalog.charts["gpu-operator"].version,
             {"v26.7.0": "dcgm-exporter 4.6.0, etc/default-counters.csv; the operator's chart 26.7.0"},

@@ -90,9 +90,12 @@ TRIGGERS = (
         "Ask `rackwright advise` whether a replica is missing; look for one tenant that sends more than it used to.",
     ),
     Trigger(
-        "FirstTokenOverTarget", "model", _over_limit("model:ttft_p95", "ttft_p95", of.OVER),
+        "FirstTokenOverTarget", "model",
+        Either((
+            _over_limit("model:ttft_p95", "ttft_p95", of.OVER), _over_limit("model:held_p95", "ttft_p95", of.OVER),
+        )),
         of.LATENCY_FOR, "critical",
-        f"The first token of {MODEL} comes more than 20 % later than promised (P95)",
+        f"The first token of {MODEL} comes more than 20 % later than promised (P95), in the engine or before it",
         "See the queue: if calls wait, add replicas; if they do not, prompts have grown or the cache is lost.",
     ),
     Trigger(
@@ -174,6 +177,12 @@ TRIGGERS = (
         of.CONNECTIONS_FOR, "warning",
         "PostgreSQL {{ $labels.pod }} has few connections left",
         "Give applications smaller pools, or raise postgresql.connections.",
+    ),
+    Trigger(
+        "TokensNotCounted", "door", _over("door:uncounted", 0.0), of.UNCOUNTED_FOR, "warning",
+        "The gateway {{ $labels.pod }} lets calls in whose tokens nobody counts",
+        "See the pods of the rate limit service in the namespace gateway: until it answers, tenants have no limit of "
+        "tokens; their limits of requests hold.",
     ),
 )  # fmt: skip
 

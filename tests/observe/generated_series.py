@@ -40,6 +40,9 @@ class Behaviour:
     reads: Value = 1e-4  # seconds of a read
     writes: Value = 3e-5
     connections: Value = 60
+    held: Value = 0  # calls that wait in the router
+    waits: Value = 0.002  # seconds that a call waits there
+    uncounted: Value = 0  # calls a second
     renamed: bool = False  # the scrape did not keep the exporter's labels
     gone: Callable[[str, int], bool] = seen
 
@@ -60,7 +63,7 @@ def total(rate: Callable[[int], float], minutes: int) -> list[float]:
 def rack(how: Behaviour) -> dict[str, list[float | None]]:
     """Every series with one value a minute, None where it was not scraped."""
     found = {}
-    for parts in (engines(how), gpus(how), stores(how), machines(how)):
+    for parts in (engines(how), routers(how), doors(how), gpus(how), stores(how), machines(how)):
         for series, values in parts:
             found[series] = [None if how.gone(series, minute) else value for minute, value in enumerate(values)]
     return found
@@ -111,6 +114,24 @@ def engines(how: Behaviour) -> Iterator[tuple[str, list[float]]]:
                 ("request_queue_time", 0.02),
             ):
                 yield from histogram(f"vllm:{name}_seconds", labels, times, how.calls, how)
+
+
+def routers(how: Behaviour) -> Iterator[tuple[str, list[float]]]:
+    """As the pinned router shows them: a pool a model, a series a tenant and class."""
+    for model, replicas in PODS.items():
+        pod = f'namespace="router",pod="{model}-0",job="router/router"'
+        yield f'llm_d_epp_ready_endpoints{{name="{model}",{pod}}}', gauge(len(replicas), how)
+        call = f'fairness_id="chat",priority="100",inference_pool="{model}",model_name="{model}",{pod}'
+        yield f"llm_d_epp_flow_control_queue_size{{{call}}}", gauge(how.held, how)
+        name, outcome = "llm_d_epp_flow_control_request_queue_duration_seconds", 'outcome="Dispatched"'
+        yield from histogram(name, f"{call},{outcome}", how.waits, how.calls, how)
+
+
+def doors(how: Behaviour) -> Iterator[tuple[str, list[float]]]:
+    labels = 'namespace="gateway",pod="gateway-6f-x",job="gateway/gateway"'
+    yield f"envoy_server_live{{{labels}}}", gauge(1, how)
+    uncounted = total(lambda minute: at(how.uncounted, minute), how.minutes)
+    yield f'envoy_cluster_ratelimit_error{{envoy_cluster_name="picker-llama-70b",{labels}}}', uncounted
 
 
 def gpus(how: Behaviour) -> Iterator[tuple[str, list[float]]]:

@@ -43,6 +43,7 @@ FIRES = {
     "VolumeNearlyFull": (Behaviour(used=from_minute(10, 0.9, 0.89)), 0, set()),
     "VolumeFullSoon": (Behaviour(used=lambda minute: 0.3 + minute * 0.0004), 1, set()),
     "ConnectionsNearlyUsedUp": (Behaviour(connections=from_minute(10, 390, 60)), 10, set()),
+    "TokensNotCounted": (Behaviour(uncounted=from_minute(15, 2.0, 0)), 15, set()),
 }
 SILENT = {
     "a healthy rack": Behaviour(minutes=90),
@@ -67,6 +68,7 @@ ABSENT = {
     "DatabaseMetricsAbsent": ("cnpg_", {"DatabaseMetricsAbsent"}),
     "DriveMetricsAbsent": ("node_disk_", {"DriveMetricsAbsent"}),
     "VolumeMetricsAbsent": ("kubelet_", {"VolumeMetricsAbsent"}),
+    "GatewayMetricsAbsent": ("envoy_", {"GatewayMetricsAbsent"}),
 }
 
 
@@ -94,10 +96,20 @@ def after(seconds):
 
 
 @pytest.fixture(scope="session")
-def rule_file(lab, catalog, measured, tmp_path_factory):
-    file = tmp_path_factory.mktemp("rules") / "rules.yml"
-    file.write_text(yaml.safe_dump({"groups": rules.groups(lab, 1, catalog, measured)}))
-    return file
+def written(lab, catalog, measured, tmp_path_factory):
+    """The rules of a phase as a file."""
+
+    def write(phase):
+        file = tmp_path_factory.mktemp("rules") / "rules.yml"
+        file.write_text(yaml.safe_dump({"groups": rules.groups(lab, phase, catalog, measured)}))
+        return file
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def rule_file(written):
+    return written(1)
 
 
 def judged(promtool, rule_file, cases):
@@ -162,5 +174,16 @@ def test_a_drive_is_told_by_its_writes_alone(promtool, rule_file):
     assert not judged(promtool, rule_file, [case("writes", how, {20: set(), 34: {"DriveBusyAndSlow"}})])
 
 
-def test_a_site_without_gpus_misses_no_gpu_metrics():
-    assert not [rule for rule in rules.absences(PODS, has_gpus=False) if rule["alert"] == "GpuMetricsAbsent"]
+def test_calls_that_wait_in_the_router_are_a_queue_and_a_late_first_token(promtool, written):
+    """Engines behind a router that holds calls back have none that wait, and answer what they get in time."""
+    held = Behaviour(held=from_minute(20, 60, 0), waits=from_minute(20, 9.0, 0.002))
+    cases = [
+        case("held", held, {19: set(), 34: {"QueueTooLong", "FirstTokenOverTarget"}}),
+        case("no router", Behaviour(gone=without("llm_d_epp_", 10)), {14: set(), 26: {"RouterMetricsAbsent"}}),
+    ]
+    assert not judged(promtool, written(2), cases)
+
+
+def test_what_a_site_does_not_have_is_not_missed():
+    named = {rule["alert"] for rule in rules.absences(PODS, has_gpus=False, has_router=False)}
+    assert not named & {"GpuMetricsAbsent", "RouterMetricsAbsent"}

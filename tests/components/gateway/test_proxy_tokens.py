@@ -14,6 +14,7 @@ from stand_in_picker import Picker
 from waiting import until
 
 from components.gateway import quotas
+from rackwright.observe.sources import SOURCES
 from rackwright.site.tenants import Limits, Tenant
 
 CHAT = "/llama/v1/chat/completions"
@@ -130,6 +131,11 @@ def test_a_request_that_is_refused_for_its_rate_is_charged_nothing(start, counts
 def test_while_nobody_counts_everybody_is_let_in(start, tenants):
     proxy = start(tenants=tenants, told={"counts": f"127.0.0.1:{free_port()}"})
     assert proxy.client().post(CHAT, json={"says": {"usage": usage(1, 1)}}).status_code == 200
+    text = httpx.get(f"http://127.0.0.1:{proxy.place.metrics_port}/stats/prometheus").text
+    named = {
+        line.partition("{")[0] for line in text.splitlines() if not line.startswith("#") and not line.endswith(" 0")
+    }
+    assert {"envoy_cluster_ratelimit_error", SOURCES["doors"].present} <= named  # what the alerts look for
 
 
 def test_where_nobody_is_limited_no_answer_is_read(start, counts):
