@@ -1,12 +1,15 @@
 """The component: every model that a phase serves."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import pulumi
 
 from components.base import PART_OF, Component, Manifest
 from components.base.network import from_peers, names, pods_in, policy, scrapes, to_object_storage, to_outside
 from components.vllm.arguments import PORT
+from components.vllm.lent import lent
 from components.vllm.pod import claim, deployment, export, from_origin, monitor, service, spare_gpus
 from components.vllm.spread import budget, priority_class, stateful_set
 from components.vllm.weights import OBJECT_STORAGE, Container, containers, hub_secret, origins
@@ -68,8 +71,10 @@ class Vllm(Component):
         monitors: pulumi.Resource,
         spread: bool = False,
         counted: bool = False,
+        made_elsewhere: Mapping[str, dict[str, str]] = MappingProxyType({}),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """`made_elsewhere` are labels of pods that another component makes, by their model, of what is in `lent`."""
         super().__init__(name, opts, after=[volumes])
         served = [model for model, _ in models]
         calls = from_peers([pods_in(caller) for caller in callers], PORT)
@@ -79,13 +84,15 @@ class Vllm(Component):
         given = [*self._give(served, secrets), self.add(ACCOUNT)]
         images = {"engine": image, "rclone": rclone}
         before = {model.name: containers(model, **images, object_storage=object_storage) for model in served}
+        self.lent: dict[str, Manifest] = {}
+        self.lent_after: list[pulumi.Resource] = []
         if spread:
-            self._spread(models, hosts, gpu, image, before, given, counted=counted)
+            self._spread(models, hosts, gpu, image, before, given, made_elsewhere, counted=counted)
         else:
             self._together(models, hosts, gpu, image, before, given)
         for model in served:
-            self.add(service(model), wait=False)
-            self.add(monitor(model, scrape_interval_s), after=[monitors])
+            self.add(service(model, made_elsewhere.get(model.name)), wait=False)
+            self.add(monitor(model, scrape_interval_s, made_elsewhere.get(model.name)), after=[monitors])
         self.upstreams = {model.name: upstream(model, name) for model in served}
         self.register_outputs({"upstreams": self.upstreams})
 
@@ -116,17 +123,25 @@ class Vllm(Component):
         image: Image,
         before: Mapping[str, list[Container]],
         given: Sequence[pulumi.Resource],
+        made_elsewhere: Mapping[str, dict[str, str]],
         *,
         counted: bool,
     ) -> None:
         larger = [self.add(priority_class(gpus)) for gpus in sorted({model.gpus for model, _ in models})]
         for model, serving in sorted(models, key=lambda each: -each[0].gpus):
-            pods = stateful_set(model, serving, image=image, before=before[model.name], gpu=gpu, counted=counted)
-            # The smaller's pods are made when all of these are there, which the scheduler then takes first.
-            made = f"jsonpath={{.status.replicas}}={serving.replicas}"
-            larger = [self.add(pods, after=[*given, *self._export(model), *larger], wait=made)]
-            if limits := budget(model, serving, hosts, gpu):
+            with_it: dict[str, Any] = {"image": image, "before": before[model.name], "gpu": gpu, "counted": counted}
+            theirs = made_elsewhere.get(model.name)
+            if theirs:
+                self.lent[model.name] = lent(model, serving, pods=theirs, **with_it)
+                given = [*given, *self._export(model)]
+            else:
+                pods = stateful_set(model, serving, **with_it)
+                # The smaller's pods are made when all of these are there, which the scheduler then takes first.
+                made = f"jsonpath={{.status.replicas}}={serving.replicas}"
+                larger = [self.add(pods, after=[*given, *self._export(model), *larger], wait=made)]
+            if limits := budget(model, serving, hosts, gpu, theirs):
                 self.add(limits)
+        self.lent_after = [*given, *larger]
 
     def _export(self, model: Model) -> list[pulumi.Resource]:
         source = model.source

@@ -65,10 +65,10 @@ def template(model: Model, before: list[Container], served_by: Container) -> dic
     }
 
 
-def service(model: Model) -> Manifest:
-    """The pods' own addresses under one name, so that a proxy sees each of them and chooses."""
+def service(model: Model, pods: dict[str, str] | None = None) -> Manifest:
+    """The pods' own addresses under one name, so that a proxy sees each and chooses; `pods` are their labels."""
     ports = [{"name": "http", "port": PORT, "targetPort": "http"}]
-    spec = {"clusterIP": "None", "selector": labels(model), "ports": ports}
+    spec = {"clusterIP": "None", "selector": pods or labels(model), "ports": ports}
     return {"apiVersion": "v1", "kind": "Service", "metadata": named(model), "spec": spec}
 
 
@@ -106,10 +106,10 @@ def export(model: Model, source: Nfs) -> tuple[Manifest, Manifest]:
     )
 
 
-def monitor(model: Model, scrape_interval_s: int) -> Manifest:
-    """Where Prometheus finds the engine's metrics."""
+def monitor(model: Model, scrape_interval_s: int, pods: dict[str, str] | None = None) -> Manifest:
+    """Where Prometheus finds the engine's metrics; `pods` are its pods' labels."""
     endpoints = [{"port": "http", "path": "/metrics", "interval": f"{scrape_interval_s}s"}]
-    spec = {"selector": {"matchLabels": labels(model)}, "podMetricsEndpoints": endpoints}
+    spec = {"selector": {"matchLabels": pods or labels(model)}, "podMetricsEndpoints": endpoints}
     return {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": named(model), "spec": spec}
 
 

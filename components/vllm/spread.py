@@ -1,6 +1,7 @@
 """A model whose replicas stand on several hosts: each with a volume of its own, on a drive of its node."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from components.base import PART_OF, Manifest
 from components.vllm.arguments import command
@@ -26,20 +27,8 @@ def stateful_set(
     made = template(model, before, engine(model, command(model, serving, routed=True, counted=counted), image, gpu))
     pod = made["spec"]
     claimed = "models"  # the name by which the containers mount it
-    placed = {
-        "nodeSelector": {f"{PREFIX}/inference": "true"},
-        "priorityClassName": priority_name(model.gpus),
-        "topologySpreadConstraints": [
-            {
-                "maxSkew": 1,
-                "topologyKey": "kubernetes.io/hostname",
-                "whenUnsatisfiable": "ScheduleAnyway",  # other models may leave no room for an even spread
-                "labelSelector": {"matchLabels": labels(model)},
-            }
-        ],
-        "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [_apart(model)]}},
-        "volumes": [volume for volume in pod["volumes"] if volume["name"] != claimed],
-    }
+    volumes = [volume for volume in pod["volumes"] if volume["name"] != claimed]
+    placed = placement(model, labels(model)) | {"volumes": volumes}
     spec = {
         "replicas": serving.replicas,
         "serviceName": model.name,
@@ -55,7 +44,26 @@ def stateful_set(
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": named(model), "spec": spec}
 
 
-def budget(model: Model, serving: Serving, hosts: Iterable[Host], gpu: Gpu) -> Manifest | None:
+def placement(model: Model, pods: dict[str, str]) -> dict[str, Any]:
+    """Where a replica stands: on inference hosts, apart from those of its model, whose labels are `pods`."""
+    return {
+        "nodeSelector": {f"{PREFIX}/inference": "true"},
+        "priorityClassName": priority_name(model.gpus),
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": "kubernetes.io/hostname",
+                "whenUnsatisfiable": "ScheduleAnyway",  # other models may leave no room for an even spread
+                "labelSelector": {"matchLabels": pods},
+            }
+        ],
+        "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [_apart(pods)]}},
+    }
+
+
+def budget(
+    model: Model, serving: Serving, hosts: Iterable[Host], gpu: Gpu, pods: dict[str, str] | None = None
+) -> Manifest | None:
     """A drain may take what stands on one host and no more; None where all replicas may stand on one.
 
     What is drained waits for its own host, and so for its volume, until that is back: a narrower budget would let the
@@ -66,7 +74,7 @@ def budget(model: Model, serving: Serving, hosts: Iterable[Host], gpu: Gpu) -> M
     together = max(rooms, default=0) // model.gpus
     if together >= serving.replicas:
         return None
-    spec = {"maxUnavailable": max(together, 1), "selector": {"matchLabels": labels(model)}}
+    spec = {"maxUnavailable": max(together, 1), "selector": {"matchLabels": pods or labels(model)}}
     return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": named(model), "spec": spec}
 
 
@@ -87,6 +95,6 @@ def priority_name(gpus: int) -> str:
     return f"{PREFIX}-replica-{gpus}"
 
 
-def _apart(model: Model) -> dict[str, object]:
-    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels(model)}}
+def _apart(pods: dict[str, str]) -> dict[str, object]:
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": pods}}
     return {"weight": 100, "podAffinityTerm": term}
