@@ -42,8 +42,11 @@ def pool(model: Model, *, selector: dict[str, str], port: int) -> Manifest:
     }
 
 
-def objectives(model: Model) -> list[Manifest]:
-    """How urgent each class of requests to a model is: higher goes first, below zero may be held back for long."""
+def objectives(model: Model, pool: str | None = None) -> list[Manifest]:
+    """How urgent each class of requests to a model is: higher goes first, below zero may be held back for long.
+
+    Each belongs to a pool: the model's own, or the named one that another component makes.
+    """
     return [
         {
             "apiVersion": f"{OBJECTIVE_GROUP}/{OBJECTIVE_VERSION}",
@@ -51,7 +54,7 @@ def objectives(model: Model) -> list[Manifest]:
             "metadata": {"name": objective(model.name, each), "labels": PART_OF},
             "spec": {
                 "priority": of_router(each),
-                "poolRef": {"group": POOL_GROUP, "kind": "InferencePool", "name": model.name},
+                "poolRef": {"group": POOL_GROUP, "kind": "InferencePool", "name": pool or model.name},
             },
         }
         for each in get_args(PriorityClass)

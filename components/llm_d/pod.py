@@ -36,11 +36,15 @@ def stateful_set(model: Model, *, image: Image, configuration: dict[str, Any], e
 
 def arguments(model: Model, engines_in: str) -> list[str]:
     """Flags of the picker; policies keep everyone but the gateway and Prometheus out, so neither port is encrypted."""
+    return [*of_pool(model.name, engines_in), f"--config-file={FOLDER}/{FILE}"]
+
+
+def of_pool(pool: str, namespace: str) -> list[str]:
+    """What a picker is told of the replicas that it chooses among, and of itself."""
     return [
-        f"--pool-name={model.name}",
-        f"--pool-namespace={engines_in}",
+        f"--pool-name={pool}",
+        f"--pool-namespace={namespace}",
         f"--pool-group={POOL_GROUP}",
-        f"--config-file={FOLDER}/{FILE}",
         *common_arguments(PICK_PORT, HEALTH_PORT, METRICS_PORT),
     ]
 
@@ -75,17 +79,23 @@ def _pod(model: Model, image: Image, engines_in: str) -> dict[str, Any]:
                 "labelSelector": {"matchLabels": labels(model)},
             }
         ],
-        "containers": [_picker(model, image, engines_in)],
+        "containers": [_picker(image, arguments(model, engines_in))],
         "volumes": [{"name": "configuration", "configMap": {"name": model.name}}],
     }
 
 
-def _picker(model: Model, image: Image, engines_in: str) -> dict[str, Any]:
+def _picker(image: Image, words: list[str]) -> dict[str, Any]:
+    mounts = [{"name": "configuration", "mountPath": FOLDER, "readOnly": True}]
+    return container(image, words) | {"volumeMounts": mounts}
+
+
+def container(image: Image, words: list[str]) -> dict[str, Any]:
+    """A picker, told these words."""
     asked = {"grpc": {"port": HEALTH_PORT, "service": "envoy.service.ext_proc.v3.ExternalProcessor"}}
     return {
         "name": "picker",
         "image": image.reference,
-        "command": ["/app/epp", *arguments(model, engines_in)],
+        "command": ["/app/epp", *words],
         "ports": [
             {"name": "grpc", "containerPort": PICK_PORT},
             {"name": "health", "containerPort": HEALTH_PORT},
@@ -97,5 +107,4 @@ def _picker(model: Model, image: Image, engines_in: str) -> dict[str, Any]:
         "startupProbe": asked | {"periodSeconds": 2, "failureThreshold": 60},
         "readinessProbe": asked | {"periodSeconds": 2, "failureThreshold": 2},
         "livenessProbe": {"tcpSocket": {"port": "health"}, "periodSeconds": 10, "failureThreshold": 6},
-        "volumeMounts": [{"name": "configuration", "mountPath": FOLDER, "readOnly": True}],
     }
