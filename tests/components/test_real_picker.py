@@ -12,9 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from simulated_rack import MODEL, ProgramMissingError, Rack, key_of, programs  # noqa: E402 - beside the tests
+from cluster_rack import ClusterRack  # noqa: E402 - beside the tests
+from simulated_rack import MODEL, ProgramMissingError, Rack, key_of, programs  # noqa: E402
 
-from rackwright.site.routing import Routing  # noqa: E402 - after that path
+from rackwright.site.priorities import of_router  # noqa: E402 - after that path
+from rackwright.site.routing import Routing  # noqa: E402
 
 CALL = {"model": MODEL.name, "prompt": "one two six ten " * 200, "max_tokens": 5, "ignore_eos": True}
 
@@ -143,3 +145,28 @@ def test_a_queue_that_is_full_refuses_and_says_when_to_come_again(tmp_path):
     assert len(refused) >= 40 - 16 - 4 - 2
     assert all(answer.headers["retry-after"] for answer in refused)
     assert all(answer.json()["error"]["code"] == 429 for answer in refused)
+
+
+def test_pickers_of_a_cluster_find_replicas_and_let_people_in_before_batch(tmp_path, control_plane):
+    """With the component's own rights; batch takes its share of the places and waits, people find one."""
+    body = CALL | {"max_tokens": 400}
+    way = f"/{MODEL.name}/v1/completions"
+
+    async def run(rack):
+        async with rack.client("batch") as behind, rack.client("interactive") as before:
+            calls = [asyncio.create_task(behind.post(way, json=body)) for _ in range(40)]
+            await asyncio.to_thread(until, lambda: waiting(rack, "batch") >= 20)
+            people = [await before.post(way, json=CALL) for _ in range(3)]
+            left = waiting(rack, "batch")
+            return people, left, await asyncio.gather(*calls)
+
+    def waiting(rack, priority):
+        lines = rack.figures(rack.picker_ports[0][2]).splitlines()
+        wanted = ("llm_d_epp_flow_control_queue_size{", f'priority="{of_router(priority)}"')
+        return sum(float(line.rsplit(maxsplit=1)[1]) for line in lines if all(each in line for each in wanted))
+
+    with ClusterRack(tmp_path, replicas=1, cluster=control_plane) as small:
+        people, left, calls = asyncio.run(run(small))
+    assert [answer.status_code for answer in people] == [200] * 3
+    assert left > 0  # who came later was answered before them
+    assert {answer.status_code for answer in calls} == {200}

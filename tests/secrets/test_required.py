@@ -10,6 +10,7 @@ from rackwright.site.sources import Hub
 
 ALWAYS = {"pulumi_passphrase", "qdrant_api_key", "qdrant_read_only_api_key", "grafana_admin_password"}
 DATABASES = {f"postgresql_{owner}_password" for owner in ("langgraph", "mlflow", "langfuse")}
+LANGFUSE = {"langfuse_key", "langfuse_admin_password"}
 TENANTS = {"tenant_chat_key", "tenant_agents_key", "tenant_nightly_key"}
 
 
@@ -19,7 +20,7 @@ def changed(site: Site, **blocks) -> Site:
 
 def test_the_rack_needs_these(lab):
     names = {secret.name for secret in required(lab)}
-    assert names == ALWAYS | DATABASES | TENANTS | {"k3s_token", "s3_access_key", "s3_secret_key"}
+    assert names == ALWAYS | DATABASES | TENANTS | {"k3s_token", "s3_access_key", "s3_secret_key", *LANGFUSE}
 
 
 def test_a_gated_model_needs_its_token_once(lab):
