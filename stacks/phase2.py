@@ -12,6 +12,7 @@ from stacks.foundation import found
 from stacks.given import Given
 from stacks.pools import pools
 from stacks.records import traces, tracking
+from stacks.through_kserve import kserve, their_pods, their_pools
 
 
 def lay(given: Given) -> None:
@@ -23,16 +24,18 @@ def lay(given: Given) -> None:
     # fmt: off
     models = Vllm("models", served, image=images["vllm"], rclone=images["rclone"], gpu=site.gpu, spread=True,
                   counted=given.counts_tokens, hosts=given.servers, secrets=secrets, object_storage=site.object_storage,
-                  inside=given.inside, callers=["gateway", "router"], **ground.kept, **ground.watched,
-                  opts=given.options)
+                  inside=given.inside, callers=["gateway", "router"], made_elsewhere=their_pods(served),
+                  **ground.kept, **ground.watched, opts=given.options)
     router = Router("router", site.routing, image=images["llm-d-router"], models=[model for model, _ in served],
                     upstreams=models.upstreams, engines=labels, engines_in=models.name, beside=models.namespace,
-                    hosts=given.servers, caller="gateway", to_api=given.to_api, **ground.watched, opts=given.options)
+                    hosts=given.servers, caller="gateway", to_api=given.to_api, made_elsewhere=their_pools(served),
+                    **ground.watched, opts=given.options)
+    pickers = router.pickers | kserve(given, ground, served, models, router)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
                       upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,
                       address=site.door(2), address_moves=True, issuers=ground.certificates.issuer,
                       by_priority=[model.name for model, serving in served if serving.priority],
-                      pickers=router.pickers, pickers_in=router.name,
+                      pickers=pickers, pickers_in=[router.name, *([models.name] if models.lent else [])],
                       quota_images=(images["ratelimit"], images["valkey"]), **ground.watched, opts=given.options)
     # fmt: on
     records = [*tracking(given, ground), *traces(given, ground)]

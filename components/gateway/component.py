@@ -50,7 +50,7 @@ class Gateway(Component):
         monitors: pulumi.Resource,
         by_priority: Collection[str] = (),
         pickers: Mapping[str, Sequence[str]] = MappingProxyType({}),
-        pickers_in: str = "router",
+        pickers_in: Sequence[str] = ("router",),
         quota_images: tuple[Image, Image] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -106,7 +106,7 @@ class Gateway(Component):
         self,
         models_in: str,
         upstreams: Mapping[str, str],
-        pickers_in: str,
+        pickers_in: Sequence[str],
         pickers: Mapping[str, Sequence[str]],
         *,
         counting: bool,
@@ -117,7 +117,7 @@ class Gateway(Component):
         ways_out = [names(), to_peers([pods_in(models_in)], *ports)]
         if pickers:
             asked = [address for addresses in pickers.values() for address in addresses]
-            ways_out.append(to_peers([pods_in(pickers_in)], *_ports(asked)))
+            ways_out.append(to_peers([pods_in(each) for each in pickers_in], *_ports(asked)))
         if counting:
             ways_in += [from_peers([neighbours()], quotas.PORT), scrapes(quotas.METRICS_PORT)]
             ways_out.append(to_peers([neighbours()], quotas.PORT))

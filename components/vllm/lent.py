@@ -3,9 +3,9 @@
 from typing import Any
 
 from components.vllm.arguments import command
-from components.vllm.pod import engine, template, wish
+from components.vllm.pod import engine, from_origin, template, wish
 from components.vllm.spread import placement
-from components.vllm.weights import Container
+from components.vllm.weights import Container, origins
 from rackwright.site.catalog import Image
 from rackwright.site.gpu import Gpu
 from rackwright.site.models import Model
@@ -25,7 +25,7 @@ def lent(
     pods: dict[str, str],
     counted: bool = False,
 ) -> dict[str, Any]:
-    """The specification of a replica's pod; `pods` are the labels that its maker gives it.
+    """What a replica's pod is made from; `pods` are the labels that its maker gives it beside these.
 
     Its volume lives as long as it does: a claim of its own name is what only a StatefulSet gives. So its weights come
     anew with each pod, and it is bound to no host.
@@ -35,4 +35,5 @@ def lent(
     claimed = "models"  # the name by which the containers mount it
     kept = {"name": claimed, "ephemeral": {"volumeClaimTemplate": {"spec": wish(model, storage_class("models"))}}}
     volumes = [kept, *(volume for volume in made["volumes"] if volume["name"] != claimed)]
-    return made | placement(model, pods) | {"volumes": volumes}
+    spec = made | placement(model, pods) | {"volumes": volumes}
+    return {"metadata": {"labels": from_origin(*origins(model))}, "spec": spec}

@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 
 from rackwright.checks.findings import Finding, failed, whole
-from rackwright.checks.objects import Object, Objects, spell
+from rackwright.checks.objects import Object, Objects, name_of, spell
 from rackwright.checks.ways import End, is_open, is_shut
 from rackwright.checks.workloads import Workload, workloads
+from rackwright.site import kserve_names
 from rackwright.site.hosts import Phase
+from rackwright.site.models import Model
+from rackwright.site.serving import Serving
 from rackwright.site.site import Site
 
 BY_NAME = "kubernetes.io/metadata.name"
 GATEWAY = "gateway"
 MODELS = "models"
-ENGINES = {1: "Deployment", 2: "StatefulSet"}  # the kind of a model's engines by phase
+ENGINES = {1: "Deployment", 2: "StatefulSet"}  # the kind of our own engines by phase
 
 
 def namespaces_are_shut(objects: Objects) -> Iterator[Finding]:
@@ -43,8 +46,8 @@ def peers_are_real(objects: Objects) -> Iterator[Finding]:
 def gateway_reaches_models(objects: Objects, site: Site, phase: Phase) -> Iterator[Finding]:
     """The gateway's pods may call every served model at the port that it listens at."""
     gateways = [each for each in workloads(objects, GATEWAY) if each.object["kind"] == "Deployment"]
-    models = [each for each in workloads(objects, MODELS) if each.object["kind"] == ENGINES[phase]]
-    served = {model.name for model, _ in site.models_in(phase)}
+    served = {engines(model, serving, phase) for model, serving in site.models_in(phase)}
+    models = [each for each in workloads(objects, MODELS) if _named(each) in served]
     faults = [
         failed(
             gateway.where, f"may not call {model.where} at port {port}", "Open the way in both namespaces' policies."
@@ -56,10 +59,22 @@ def gateway_reaches_models(objects: Objects, site: Site, phase: Phase) -> Iterat
     ]
     if not gateways:
         faults.append(failed("Namespace gateway", "has no Deployment", "Run `pulumi up` again."))
-    missing = served - {each.object["metadata"]["name"] for each in models}
-    lacks = f"has no {ENGINES[phase]}"
-    faults += [failed(f"Model {name}", lacks, "Run `pulumi up` again.") for name in sorted(missing)]
+    missing = served - {_named(each) for each in models}
+    faults += [
+        failed(f"{kind} {MODELS}/{name}", "is not there", "Run `pulumi up` again.") for kind, name in sorted(missing)
+    ]
     yield from whole(faults, "gateway", f"may call {len(models)} models")
+
+
+def engines(model: Model, serving: Serving, phase: Phase) -> tuple[str, str]:
+    """The kind and name of a model's engines."""
+    if serving.through == "kserve":
+        return "Deployment", kserve_names.engines(model.name)
+    return ENGINES[phase], model.name
+
+
+def _named(workload: Workload) -> tuple[str, str]:
+    return workload.object["kind"], name_of(workload.object)
 
 
 def end_of(workload: Workload, addresses: tuple[str, ...] = ()) -> End:

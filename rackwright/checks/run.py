@@ -24,6 +24,7 @@ from rackwright.checks.operators import (
     databases_are_healthy,
     monitoring_runs,
 )
+from rackwright.checks.pickers import pickers_are_reached, services_are_laid
 from rackwright.checks.pod_references import claim_references, pod_references
 from rackwright.checks.policies import gateway_reaches_models, namespaces_are_shut, peers_are_real
 from rackwright.checks.readiness import pods_are_ready
@@ -89,6 +90,8 @@ CHECKS = (
     Check("default deny", "Is every namespace shut by default?", lambda on: namespaces_are_shut(on.objects)),
     Check("peers", "Do policies name real namespaces?", lambda on: peers_are_real(on.objects)),
     Check("way", "May the gateway call the models?", lambda on: gateway_reaches_models(on.objects, on.site, on.phase)),
+    Check("pickers", "May pickers be asked?", lambda on: pickers_are_reached(on.objects, on.site, on.phase)),
+    Check("kserve", "Has KServe taken its models?", lambda on: services_are_laid(on.objects, on.site, on.phase)),
     Check("monitors", "Does every monitor find its target?", lambda on: monitors_find_targets(on.objects)),
     Check("taken", "Does Prometheus take every monitor?", lambda on: prometheus_takes_monitors(on.objects)),
     Check("reached", "May Prometheus call every target?", lambda on: prometheus_reaches_targets(on.objects)),

@@ -15,6 +15,8 @@ PROJECTS = {
     "cert-manager": ("cert-manager",),
     "cloudnative-pg": ("cloudnative-pg",),
     "gpu-operator": ("gpu-operator", "node-feature-discovery"),
+    "kserve-llmisvc-crd": ("kserve",),
+    "kserve-llmisvc-resources": (),
     "kube-prometheus-stack": ("prometheus-operator",),
     "langfuse": (),
     "plugin-barman-cloud": ("plugin-barman-cloud",),

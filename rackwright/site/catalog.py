@@ -85,6 +85,16 @@ class Router(Settings):
     source: str = Field(description="Where it was read.")
 
 
+class Kserve(Settings):
+    """What one release of KServe reads and writes: it shares kinds with the router, and there is one owner of them."""
+
+    version: str = Field(description="The release that this was read from, as its charts have it.")
+    service_api: str = Field(description="Group and version of an LLMInferenceService.")
+    objective_api: str = Field(description="Group and version of the InferenceObjectives that its pickers may read.")
+    pool_api: str = Field(description="Group and version of the InferencePool that it makes.")
+    source: str = Field(description="Where it was read.")
+
+
 class Fit(Settings):
     """What upstream says that one version of a component goes with."""
 
@@ -118,6 +128,7 @@ class Catalog(Settings):
     images: dict[str, Image] = Field(description="Images that our own objects name.")
     engine: Engine = Field(description="What the pinned vLLM knows.")
     router: Router = Field(description="What the pinned router of llm-d knows.")
+    kserve: Kserve = Field(description="What the pinned KServe reads and writes.")
     fits: dict[str, dict[str, Fit]] = Field(description="By component, by version, what it goes with.")
 
     @classmethod

@@ -154,6 +154,29 @@ def router_is_the_pinned_one(catalog: Catalog) -> Iterator[Broken]:
         )
 
 
+def kserve_is_the_pinned_one(catalog: Catalog) -> Iterator[Broken]:
+    """What is known of KServe was read from the release that is pinned, in each of its charts."""
+    for name, chart in catalog.charts.items():
+        if name.startswith("kserve-") and catalog.kserve.version != chart.version:
+            yield Broken(
+                ("kserve", "version"),
+                f"is {catalog.kserve.version}, while charts.{name}.version is {chart.version}",
+                "read APIs, names and labels of the pinned release from its source and write them here",
+            )
+
+
+def kserve_shares_the_router_s_kinds(catalog: Catalog) -> Iterator[Broken]:
+    """Pools and objectives have one definition each, whoever writes them."""
+    for key in ("pool_api", "objective_api"):
+        ours, theirs = getattr(catalog.router, key), getattr(catalog.kserve, key)
+        if ours != theirs:
+            yield Broken(
+                ("kserve", key),
+                f"is {theirs}, and router.{key} is {ours}: one of the two would not find its objects",
+                "pin a KServe and a router of one API",
+            )
+
+
 def engine_runs_on_every_driver(catalog: Catalog) -> Iterator[Broken]:
     """No branch is offered on which the engine does not start."""
     oldest = catalog.engine.oldest_driver_branch

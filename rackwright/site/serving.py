@@ -1,11 +1,14 @@
 """How often and in which manner a model runs in a phase, and what is served beside it."""
 
+import math
 from typing import Literal
 
 from pydantic import Field
 
 from rackwright.site.settings import Commit, Name, Settings
 from rackwright.site.sources import HubName
+
+SHARE = 4  # of a Deployment's pods, one in so many is made beside the others, and may be away, while it rolls
 
 
 class Adapter(Settings):
@@ -38,6 +41,20 @@ class Serving(Settings):
         default=False, description="Priority scheduling in the engine; off: first come, first served."
     )
     through: Literal["llm_d", "kserve"] = Field(
-        default="llm_d", description="Who owns its objects in phase 2; KServe is refused so far."
+        default="llm_d",
+        description="Who owns its pods in phase 2: we, with llm-d's router before them, or KServe's controller.",
     )
     disaggregation: Disaggregation | None = Field(default=None, description="Prefill and decode apart; phase 2 only.")
+
+    @property
+    def beside(self) -> int:
+        """Pods that a rollout makes beside those that it replaces: a set's are replaced in place.
+
+        Deployments of KServe's have the API's own strategy, a quarter rounded up, and none of theirs may say another.
+        """
+        return math.ceil(self.replicas / SHARE) if self.through == "kserve" else 0
+
+    @property
+    def waits_for_room(self) -> bool:
+        """True where a rollout ends no pod before another is ready: a quarter rounded down may be away."""
+        return self.through == "kserve" and 0 < self.replicas < SHARE

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from components import certificates, gpu_operator, monitoring, qdrant, storage
+from components import certificates, gpu_operator, kserve, monitoring, qdrant, storage
 from components.gpu_operator import K3S_CONTAINERD
 from components.langfuse.values import values as langfuse_values
 from components.postgres import backups
@@ -23,6 +23,7 @@ CHARTS = (
     "plugin-barman-cloud",
     "qdrant",
     "kube-prometheus-stack",
+    "kserve-llmisvc-resources",
 )
 DATABASE = Database(name="langfuse", owner="langfuse")
 STORAGE = ObjectStorage(endpoint="https://s3.lab.internal", bucket="rackwright")
@@ -48,6 +49,7 @@ def told(site) -> dict[str, dict]:
         "plugin-barman-cloud": backups.plugin_values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),
+        "kserve-llmisvc-resources": kserve.values(),
     }
 
 
@@ -93,7 +95,7 @@ def test_upstream_knows_every_key(site, upstream, chart):
     assert unknown(told(site)[chart], known, free) == []
 
 
-@pytest.mark.parametrize("chart", ["cert-manager", "cloudnative-pg", "plugin-barman-cloud"])
+@pytest.mark.parametrize("chart", ["cert-manager", "cloudnative-pg", "plugin-barman-cloud", "kserve-llmisvc-resources"])
 def test_upstream_s_schema_takes_the_values(site, upstream, chart):
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((upstream / "values" / chart / "values.schema.json").read_text())

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from components import certificates, monitoring, qdrant, storage
+from components import certificates, kserve, monitoring, qdrant, storage
 from components.base.component import namespace
 from components.base.network import Rule, from_anyone, names, policy, scrapes, to_api, to_object_storage, to_outside
 from components.gateway import objects as gateway
 from components.gateway import quotas
 from components.langfuse import stores as langfuse
+from components.llm_d import lent as lent_picker
 from components.llm_d import objects as router
 from components.llm_d import pod as picker
 from components.llm_d.picking import configuration
 from components.postgres import backups
 from components.postgres import objects as postgres
+from components.vllm import lent as lent_engine
 from components.vllm import pod, spread
 from components.vllm.component import ways_to_weights
 from components.vllm.weights import containers
@@ -24,6 +26,7 @@ from rackwright.errors import Refusal
 from rackwright.observe.dashboards import dashboards
 from rackwright.observe.rules import groups
 from rackwright.sandbox.control_plane import ControlPlane
+from rackwright.site import kserve_names
 from rackwright.site.langfuse import Langfuse
 from rackwright.site.models import Model
 from rackwright.site.object_storage import ObjectStorage
@@ -52,6 +55,7 @@ def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
             "prometheus-operator",
             "gateway-api-inference-extension",
             "llm-d-router",
+            "kserve",
         )
         for file in sorted((upstream / "crds" / name).glob("*.yaml"))
         for document in yaml.load_all(file.read_text(), Plain)
@@ -74,6 +78,7 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield from (("gateway", each) for each in of_gateway(site, catalog))
     yield from (("models", each) for each in of_models(site, catalog))
     yield from of_routing(site, catalog)
+    yield from (("models", each) for each in of_kserve(site, catalog))
     yield "monitoring", monitoring.administrator("x")
     yield "monitoring", monitoring.targets(hosts)
     yield "monitoring", monitoring.rules(groups(site, 1, catalog))
@@ -159,6 +164,27 @@ def of_routing(site, catalog) -> Iterator[tuple[str, dict]]:
         yield from (("router", each) for each in beside)
 
 
+def of_kserve(site, catalog) -> Iterator[dict]:
+    """What KServe is given for each model, were it to serve them all."""
+    yield from kserve.presets()
+    yield kserve.monitor(15)
+    for model, serving in site.models_in(2):
+        engine, picker = lent_pods(site, catalog, model, serving)
+        told = configuration(model, site.routing, site.hosts_in(2, "inference"))
+        yield kserve.service(model, serving, engine=engine, picker=picker, told=told)
+        yield from kserve.ways("gateway", [engine], [picker], to_api(site.cluster(2), site.hosts_in(2)))
+        yield from router.objectives(model, kserve_names.pool(model.name))
+
+
+def lent_pods(site, catalog, model, serving) -> tuple[dict, dict]:
+    images = {"engine": catalog.images["vllm"], "rclone": catalog.images["rclone"]}
+    before = containers(model, **images, object_storage=site.object_storage)
+    pods = kserve_names.engine_labels(model.name)
+    engine = lent_engine.lent(model, serving, image=images["engine"], before=before, gpu=site.gpu, pods=pods)
+    image = catalog.images["llm-d-router"]
+    return engine, lent_picker.lent(kserve_names.pool(model.name), image=image, engines_in="models")
+
+
 def test_the_api_server_takes_every_manifest_and_knows_every_key(site, catalog, judge):
     items = []
     for space, manifest in manifests(site, catalog):
@@ -188,6 +214,23 @@ def test_pods_are_held_to_the_strictest_level(site, catalog, judge):
         alone = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         said = judge.kubectl("create", "--dry-run=server", "-f", "-", given=json.dumps(alone))
         assert "created (server dry run)" in said
+
+
+def test_pods_that_kserve_makes_are_held_to_it_as_well(site, catalog, judge):
+    for model, serving in site.models_in(2):
+        engine, picker = lent_pods(site, catalog, model, serving)
+        for name, given in (("engine", engine["spec"]), ("picker", picker)):
+            spec = {key: value for key, value in given.items() if key != "priorityClassName"}
+            volumes = [
+                {"name": each["name"], "emptyDir": {}} if "ephemeral" in each else each
+                for each in spec.get("volumes", [])
+            ]
+            metadata = {"name": f"{model.name}-{name}", "namespace": "models"}
+            told = spec | {"serviceAccountName": "default", "volumes": volumes}
+            alone = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": told}
+            assert "created (server dry run)" in judge.kubectl(
+                "create", "--dry-run=server", "-f", "-", given=json.dumps(alone)
+            )
 
 
 def test_an_unknown_key_is_refused(catalog, example, judge):

@@ -61,7 +61,7 @@ def test_no_folder_at_all_is_not_the_one_that_one_stands_in(charts):
 
 
 def test_definitions_are_taken_for_stand_ins_only(tmp_path):
-    for project in ("cert-manager", "node-feature-discovery", "kserve"):
+    for project in ("cert-manager", "node-feature-discovery", "lws"):
         (tmp_path / "crds" / project).mkdir(parents=True)
         (tmp_path / "crds" / project / "a.yaml").write_text("")
     folders = definition_folders(chart_sources(CATALOG, None), tmp_path / "crds")

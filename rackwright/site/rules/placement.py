@@ -50,6 +50,23 @@ def replicas_find_their_gpus(site: Site, phase: Phase) -> Iterator[Broken]:
             yield Broken(("models",), *_shortage(phase, resource, placeable, rooms, left))
 
 
+def rollouts_through_kserve_find_room(model: Model, place: Place, site: Site) -> Iterator[Broken]:
+    """A Deployment of KServe's with fewer than four pods ends none before another is ready, so that one needs GPUs."""
+    resource = requested(model, site.gpu)
+    if 2 not in site.phases or not model.phase2.waits_for_room:
+        return
+    sizes = [each.gpus for each, s in site.models_in(2) if requested(each, site.gpu) == resource
+             for _ in range(s.replicas)]  # fmt: skip
+    rooms = [room for _, room in _rooms(site, 2, resource)]
+    if not without_room(sizes, rooms) and without_room([*sizes, model.gpus], rooms):  # else a fault of its own
+        yield Broken(
+            (*place, "phase2", "through"),
+            f"is kserve, whose rollouts of {model.phase2.replicas} replicas wait for {model.gpus} more of {resource}, "
+            f"and the {sum(rooms)} that there are leave no host with that many",
+            "take it out: llm-d's replicas are replaced in place; or leave one replica's GPUs free",
+        )
+
+
 def _shortage(
     phase: Phase, resource: str, parts: list[tuple[str, int]], rooms: list[tuple[str, int]], left: list[int]
 ) -> tuple[str, str]:

@@ -57,16 +57,6 @@ def first_phase_is_plain(model: Model, place: Place) -> Iterator[Broken]:
             )
 
 
-def kserve_is_laid_by_nothing(model: Model, place: Place) -> Iterator[Broken]:
-    """KServe would own the model's pods, its router and definitions that llm-d's router has as well."""
-    if model.phase2.through == "kserve":
-        yield Broken(
-            (*place, "phase2", "through"),
-            "is kserve, and no component lays KServe yet",
-            "take it out: the model is then served through llm-d's router",
-        )
-
-
 def disaggregation_is_laid_by_nothing(model: Model, place: Place) -> Iterator[Broken]:
     """Prefill and decode apart want a connector, a sidecar and a profile of the router's, of which none is laid."""
     if model.phase2.disaggregation is not None:

@@ -60,7 +60,7 @@ def inference_hosts_hold_their_models(site: Site) -> Iterator[Broken]:
         offers = offered(host.gpus, site.gpu) if host.gpus else {}
         there: list[str] = []
         for name, gpus in offers.items():
-            replicas = [(m, s.replicas) for m, s in site.models_in(2) if requested(m, site.gpu) == name]
+            replicas = [(m, s.replicas + s.beside) for m, s in site.models_in(2) if requested(m, site.gpu) == name]
             there += _fullest([(m.name, m.gpus, sizes[m.name], count) for m, count in replicas], gpus)
         wanted = sum(sizes[name] for name in there)
         if wanted > room_gb(host, "models"):

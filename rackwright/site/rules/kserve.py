@@ -1,0 +1,33 @@
+"""A model whose pods KServe makes."""
+
+from collections.abc import Iterator
+
+from rackwright.site.kserve_names import LONGEST
+from rackwright.site.models import Model
+from rackwright.site.reading.faults import Place
+from rackwright.site.reading.judge import Broken
+from rackwright.site.site import Site
+
+
+def names_through_kserve_are_short(model: Model, place: Place) -> Iterator[Broken]:
+    """KServe names objects after the model, and makes a digest of what grows too long: then nobody finds them."""
+    if model.phase2.through == "kserve" and len(model.name) > LONGEST:
+        yield Broken(
+            (*place, "name"),
+            f"has {len(model.name)} characters, and is served through kserve, which leaves room for {LONGEST}",
+            f"write a name of at most {LONGEST}, or take `through: kserve` out",
+        )
+
+
+def larger_replicas_are_our_own(model: Model, place: Place, site: Site) -> Iterator[Broken]:
+    """Larger replicas are placed before smaller ones, and KServe's pods are made when ours are there."""
+    if model.phase2.through != "kserve" or not model.phase2.replicas:
+        return
+    smaller = [each for each, s in site.models_in(2) if s.through == "llm_d" and each.gpus < model.gpus]
+    if smaller:
+        yield Broken(
+            (*place, "phase2", "through"),
+            f"is kserve with {model.gpus} GPUs a replica, and {smaller[0].name}, which is not, has {smaller[0].gpus}: "
+            "its replicas are there first, and may leave no host with so many free",
+            f"give {smaller[0].name} to kserve as well, or take it out here",
+        )
