@@ -10,6 +10,7 @@ from rackwright.site.agents import Agents
 from rackwright.site.clusters import Cluster, Clusters
 from rackwright.site.gateway import Gateway
 from rackwright.site.gpu import Gpu
+from rackwright.site.halves import Group, groups
 from rackwright.site.hosts import Host, Phase, Role
 from rackwright.site.langfuse import Langfuse
 from rackwright.site.models import Model
@@ -18,6 +19,7 @@ from rackwright.site.networks import Networks
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.operating_system import OperatingSystem
 from rackwright.site.postgresql import Postgresql
+from rackwright.site.rollout import Rollout
 from rackwright.site.routing import Routing
 from rackwright.site.serving import Serving
 from rackwright.site.settings import Name, Settings
@@ -41,6 +43,9 @@ class Site(Settings):
     postgresql: Postgresql = Field(description="The database server.")
     gateway: Gateway = Field(description="The door for tenants.")
     routing: Routing = Field(default=Routing(), description="Who waits for a replica in phase 2, and for how long.")
+    rollout: Rollout | None = Field(
+        default=None, description="The way from phase 1 to phase 2; absent: the defaults, where the site has both."
+    )
     monitoring: Monitoring = Field(default=Monitoring(), description="The metrics.")
     object_storage: ObjectStorage | None = Field(default=None, description="The site's S3-compatible store.")
     agents: Agents | None = Field(
@@ -96,6 +101,10 @@ class Site(Settings):
     def models_in(self, phase: Phase) -> tuple[tuple[Model, Serving], ...]:
         """Models served in a phase, each with how it runs there."""
         return tuple((model, serving) for _, model, serving in self.numbered_models_in(phase))
+
+    def groups_in(self, phase: Phase) -> tuple[Group, ...]:
+        """Replicas of a phase by what they are: one group a model, or two of one whose prompts are computed apart."""
+        return tuple(group for model, serving in self.models_in(phase) for group in groups(model, serving))
 
     def numbered_servers_in(self, phase: Phase) -> tuple[tuple[int, Host], ...]:
         """Hosts on which models may be served, each with its number in the file: for inference, and lent ones."""

@@ -1,0 +1,329 @@
+"""The runner in a played world: from the start to the end, and everything that stops it on the way."""
+
+import json
+import signal
+
+import pytest
+from played_world import ROOT, PlayedWorld, Ticks, in_child, lab
+
+from rackwright.errors import Refusal
+from rackwright.rollout.journal import read
+from rackwright.rollout.plan import plan
+
+GATES = [
+    (place.name, gate, when)
+    for place in plan(lab()).places
+    for when in ("before", "after")
+    for gate in getattr(place.step, when)
+]
+
+
+def events(world, *kinds):
+    return [(entry.event, entry.step) for entry in read(world.folder) if entry.event in kinds]
+
+
+def test_it_goes_from_the_start_to_the_end_and_asks_once_a_stage(world):
+    world.run()
+    names = [place.name for place in world.plan.places]
+    assert world.done() == names
+    assert world.asked == [stage.name for stage in world.plan.stages]
+    assert events(world, "begun", "done") == [(event, name) for name in names for event in ("begun", "done")]
+
+
+def test_a_second_run_finds_all_done_and_changes_nothing(world):
+    world.run()
+    before, asked = world.lines(), list(world.asked)
+    world.run()
+    assert world.lines() == before
+    assert world.asked == asked
+
+
+def test_it_stops_at_the_end_of_a_stage_and_goes_on_weeks_later(world):
+    world.run(until="copy")
+    assert world.done()[-1] == "copy/weights"
+    world.run()
+    assert world.done() == [place.name for place in world.plan.places]
+    assert not world.twice()
+
+
+def test_no_such_stage_and_no_such_gate(world):
+    with pytest.raises(Refusal, match=r"There is no stage copyy\. Did you mean copy"):
+        world.run(until="copyy")
+    with pytest.raises(Refusal, match=r"There is no gate quue\. Did you mean queue"):
+        world.run(overrides=["quue"])
+    assert not world.lines()
+
+
+def test_nothing_is_begun_where_a_step_on_the_way_is_not_built(world):
+    world.without = frozenset({"copy/qdrant"})
+    with pytest.raises(Refusal, match=r"copy/qdrant cannot be carried out yet; nothing was changed.*--until platform"):
+        world.run()
+    assert not world.lines()
+    assert not read(world.folder)
+    world.run(until="platform")
+    assert world.done()[-1] == "platform/lay"
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("step", "gate", "when"), GATES)
+def test_a_fault_at_a_gate_stops_it_before_harm_says_the_figure_and_goes_on_when_mended(tmp_path, step, gate, when):
+    world = PlayedWorld(tmp_path, lab())
+    world.failing = {f"{step} {gate}"}
+    names = [place.name for place in world.plan.places]
+    with pytest.raises(Refusal) as refused:
+        world.run()
+    assert refused.value.what == f"{step} stops at the gate {gate}: {gate} is worse than 17.5; wanted: well."
+    assert f"--override {gate}" in refused.value.cure
+    (place,) = [each for each in world.plan.places if each.name == step]
+    was_done = {"before": "", "after": "undone" if place.step.takes_itself_back else "done"}
+    assert world.word(step) == was_done[when]
+    assert all(world.word(name) == "" for name in names[names.index(step) + 1 :])
+    last = read(world.folder)[-1]
+    assert last.event == "stopped"
+    assert "17.5" in last.data["why"]
+    world.failing = set()
+    world.run()
+    assert world.done() == names
+    assert not world.twice()
+
+
+def test_a_gate_may_be_overridden_by_name_and_that_is_written_down(world):
+    world.failing = {"recall"}
+    with pytest.raises(Refusal):
+        world.run()
+    world.run(overrides=["recall"])
+    (found,) = [entry for entry in read(world.folder) if entry.data.get("overridden")]
+    assert (found.step, found.data["gate"], found.data["passed"]) == ("proof/queries", "recall", False)
+    assert found.data["seen"] == "recall is worse than 17.5"
+
+
+def test_a_gate_that_cannot_be_seen_does_not_pass(world, monkeypatch):
+    def unseen(*_):
+        def read():
+            raise Refusal("Prometheus does not answer.", "Open a way to it.")
+
+        return read
+
+    monkeypatch.setattr(PlayedWorld, "gate", unseen)
+    with pytest.raises(Refusal, match="not seen: Prometheus does not answer"):
+        world.run()
+    assert not world.lines()
+
+
+def test_traffic_is_held_and_taken_back_by_itself_when_a_gate_fails_meanwhile(world):
+    world.run(until="proof")
+    began = world.clock.now
+
+    def worse(seconds):
+        world.clock.now += seconds
+        if world.word("traffic/share-10") == "done":
+            world.failing = {"first-token"}
+
+    runner = world.runner()
+    runner.sleep = worse
+    runner.__post_init__()
+    with pytest.raises(Refusal, match=r"traffic/share-10 stops at the gate first-token"):
+        runner.run()
+    hold_s = world.site.rollout.hold_s
+    assert hold_s < world.clock.now - began < 2 * hold_s
+    assert world.word("traffic/share-1") == "done"
+    assert world.word("traffic/share-10") == "undone"
+    assert [step for event, step in events(world, "taking back", "taken back")] == ["traffic/share-10"] * 2
+    world.failing = set()
+    began = world.clock.now
+    world.run(until="traffic")
+    assert world.clock.now - began == 3 * hold_s  # 10, 50 and 100 %
+
+
+def test_what_was_done_behind_its_back_is_only_recorded(world):
+    world.say("done", "baseline/figures")
+    world.run(until="baseline")
+    assert events(world, "begun", "found")[0] == ("found", "baseline/figures")
+
+
+def test_what_was_undone_behind_its_back_is_done_again(world):
+    world.run(until="cluster")
+    world.say("undone", "cluster/found")
+    world.run(until="cluster")
+    assert world.word("cluster/found") == "done"
+
+
+def test_what_does_not_show_after_it_was_done_is_told(world, monkeypatch):
+    monkeypatch.setattr("played_world.PlayedAct.do", lambda _: None)
+    with pytest.raises(Refusal, match="baseline/figures was carried out, and is absent"):
+        world.run()
+
+
+def test_a_fault_of_a_step_leaves_no_words_of_its_own_in_the_journal(world):
+    world.breaks = {"metal/provision": ValueError("canary-of-a-secret")}
+    with pytest.raises(ValueError, match="canary"):
+        world.run()
+    assert read(world.folder)[-1].data["why"] == "ValueError"
+    assert "canary" not in (world.folder / "rollout.jsonl").read_text()
+    world.breaks = {}
+    world.run()
+    assert not world.twice()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_with_a_last_word_and_the_same_command_goes_on(world, number):
+    def child():
+        signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(SystemExit(143)))
+        world.ticks = Ticks(at=60, number=number)
+        world.run()
+
+    code = in_child(child)
+    assert code in (130, 70)
+    last = read(world.folder)[-1]
+    assert (last.event, last.data["why"]) in (("stopped", "KeyboardInterrupt"), ("stopped", "SystemExit"))
+    world.run()
+    assert world.done() == [place.name for place in world.plan.places]
+    assert not world.twice()
+
+
+@pytest.mark.usefixtures("quick")
+def test_kill_9_at_every_moment_and_the_same_command_converges(tmp_path):
+    site, at = lab(), 0
+    while True:
+        at += 1
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        world = PlayedWorld(folder, site, ticks=Ticks(at))
+        code = in_child(world.run)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        passed = [place for place in world.plan.places if place.name in world.done()]
+        world.ticks = Ticks()
+        world.run()
+        assert world.done() == [place.name for place in world.plan.places], at
+        assert not world.twice(), at
+        again = [entry.step for entry in read(folder) if entry.event == "begun"]
+        assert len(again) <= len(world.plan.places) + 1, (
+            f"killed at {at}, {len(passed)} steps were done, begun: {again}"
+        )
+    assert at > 10 * len(world.plan.places)  # else hardly any moment was tried
+
+
+@pytest.mark.usefixtures("quick")
+def test_kill_9_at_every_moment_of_the_way_back(tmp_path):
+    site, at = lab(), 0
+    while True:
+        at += 1
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        world = PlayedWorld(folder, site)
+        world.run(until="stand-by")
+        world.ticks = Ticks(at)
+        code = in_child(world.back)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        world.ticks = Ticks()
+        world.back()
+        assert not [place.name for place in world.plan.places if place.step.back and world.word(place.name) == "done"]
+        world.run(until="stand-by")
+        assert not world.twice(), at
+    assert at > 40
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("stage", [stage.name for stage in plan(lab()).stages[:9]])
+def test_back_from_every_stage_leaves_nothing_but_what_harms_nobody(world, stage):
+    world.run(until=stage)
+    way_back = world.back()
+    assert not way_back.losses
+    assert [place.name for place in way_back.places] == [
+        place.name
+        for place in reversed(world.plan.up_to(stage))
+        if place.name in {each.name for each in way_back.places}
+    ]
+    assert not [place.name for place in world.plan.places if place.step.back and world.word(place.name) == "done"]
+    assert not world.back().places
+    world.run()
+    assert not world.twice()
+
+
+def test_back_to_a_stage_keeps_what_came_before(world):
+    world.run(until="traffic")
+    world.back(to="proof")
+    assert "copy/postgresql" in world.done()
+    assert not [name for name in world.done() if name.startswith("traffic")]
+
+
+def test_back_is_refused_past_the_point_of_no_return(world):
+    world.run(until="no-return")
+    with pytest.raises(Refusal, match="point of no return was passed by"):
+        world.back()
+    assert world.word("stand-by/follow") == "done"
+
+
+def test_back_finds_what_a_lost_journal_would_have_told(world):
+    world.run(until="cut-over")
+    (world.folder / "rollout.jsonl").unlink()
+    world.back()
+    assert not [place.name for place in world.plan.places if place.step.back and world.word(place.name) == "done"]
+
+
+def test_a_lost_journal_is_made_again_from_facts(world):
+    world.run(until="cut-over")
+    before = world.lines()
+    (world.folder / "rollout.jsonl").unlink()
+    world.run(until="cut-over")
+    assert world.lines() == before
+    assert ("found", "cut-over/postgresql") in events(world, "found")
+
+
+def edited(world, old, new):
+    file = world.folder / "site.yml"
+    if not file.exists():
+        file.write_text((ROOT / "inventory" / "lab" / "site.yml").read_text())
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    world.site = type(world.site).load(file)
+
+
+def test_a_harmless_edit_is_planned_again_and_what_reads_it_is_looked_at_again(world):
+    world.run(until="proof")
+    edited(world, "rollout: {hold_s: 900}", "rollout: {weights: [5, 100], hold_s: 900}")
+    world.run(until="traffic")
+    assert [name for name in world.done() if name.startswith("traffic")] == ["traffic/share-5", "traffic/share-100"]
+    edited(world, "workload: {users: 120", "workload: {users: 130")
+    asked = len(world.asked)
+    world.run(until="traffic")
+    assert world.asked[asked:] == ["baseline", "proof"]  # what was measured is looked at again, and nothing else
+    assert not world.twice()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("host: llm.lab.internal", "host: llm2.lab.internal", "gateway.host has changed since platform/authority"),
+        ("api: 10.30.0.5", "api: 10.30.0.7", "clusters.phase2 has changed since cluster/found"),
+        ("shard_number: 12", "shard_number: 6", "vectors.shard_number has changed since platform/lay"),
+        (
+            "rollout: {hold_s: 900}",
+            "rollout: {copies_data: false}",
+            "rollout.copies_data has changed since platform/lay",
+        ),
+    ],
+)
+def test_a_harmful_edit_is_refused_with_the_reason(world, old, new, why):
+    world.run(until="copy")
+    before = world.lines()
+    edited(world, old, new)
+    with pytest.raises(Refusal) as refused:
+        world.run()
+    assert why in refused.value.what
+    assert "must not: " in refused.value.what
+    assert world.lines() == before
+
+
+def test_the_journal_of_a_run_can_be_read_line_by_line(world):
+    world.run(until="metal")
+    lines = [json.loads(line) for line in (world.folder / "rollout.jsonl").read_text().splitlines()]
+    assert [line["n"] for line in lines] == list(range(1, len(lines) + 1))
+    assert all(line["at"].endswith("Z") and "@" in line["by"] for line in lines)
+    begun = next(line for line in lines if line["event"] == "begun")
+    assert begun["inputs"].keys() == {"models of both phases", "workload"}
