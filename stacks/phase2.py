@@ -6,8 +6,10 @@ from components.certificates import ISSUER
 from components.gateway import Gateway
 from components.llm_d import Router
 from components.mlflow import Mlflow
+from components.rdma import Rdma
 from components.vllm import Vllm
-from components.vllm.pod import labels
+from components.vllm.halves import pool_labels
+from rackwright.site.moving import least_tokens
 from stacks.foundation import found
 from stacks.given import Given
 from stacks.pools import pools
@@ -19,17 +21,23 @@ def lay(given: Given) -> None:
     """Register everything; what waits for what is said by what one component is given of another."""
     site, images, secrets = given.site, given.catalog.images, given.secrets
     served = site.models_in(2)
+    groups = site.groups_in(2)
+    moved = least_tokens(site)
     ground = found(given)
+    if moved:
+        Rdma("rdma", given.servers, image=images["rdma-shared-device-plugin"], opts=given.options)
 
     # fmt: off
-    models = Vllm("models", served, image=images["vllm"], rclone=images["rclone"], gpu=site.gpu, spread=True,
+    models = Vllm("models", [(each.model, each.serving) for each in groups], image=images["vllm"],
+                  rclone=images["rclone"], gpu=site.gpu, spread=True, door=images["llm-d-disagg-sidecar"],
+                  halves={each.model.name: each for each in groups},
                   counted=given.counts_tokens, hosts=given.servers, secrets=secrets, object_storage=site.object_storage,
                   inside=given.inside, callers=["gateway", "router"], made_elsewhere=their_pods(served),
                   **ground.kept, **ground.watched, opts=given.options)
     router = Router("router", site.routing, image=images["llm-d-router"], models=[model for model, _ in served],
-                    upstreams=models.upstreams, engines=labels, engines_in=models.name, beside=models.namespace,
-                    hosts=given.servers, caller="gateway", to_api=given.to_api, made_elsewhere=their_pools(served),
-                    **ground.watched, opts=given.options)
+                    upstreams=models.upstreams, engines=pool_labels, engines_in=models.name, beside=models.namespace,
+                    hosts=given.servers, caller="gateway", to_api=given.to_api, least_tokens=moved,
+                    made_elsewhere=their_pools(served), **ground.watched, opts=given.options)
     pickers = router.pickers | kserve(given, ground, served, models, router)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
                       upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,

@@ -50,11 +50,13 @@ class Router(Component):
         scrape_interval_s: int,
         monitors: pulumi.Resource,
         made_elsewhere: Mapping[str, str] = MappingProxyType({}),
+        least_tokens: Mapping[str, int] = MappingProxyType({}),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`engines` says the labels of a model's pods; `beside` is the namespace of the name `engines_in`.
 
         `made_elsewhere` names pools that another component makes, by their model, with pickers of what is `lent`.
+        `least_tokens` says of a divided model from how many tokens on another replica computes them.
         """
         super().__init__(name, opts)
         ports = {model.name: int(upstreams[model.name].rsplit(":", maxsplit=1)[1]) for model in models}
@@ -68,7 +70,7 @@ class Router(Component):
         needed = [self.add(account()), *(self.add(_in(engines_in, each), after=[beside, *self.kinds]) for each in read)]
         self.lent: dict[str, tuple[Manifest, Manifest]] = {}
         for model in models:
-            told = configuration(model, routing, hosts)
+            told = configuration(model, routing, hosts, least_tokens.get(model.name))
             if theirs := made_elsewhere.get(model.name):
                 self.lent[model.name] = (lent(theirs, image=image, engines_in=engines_in), told)
             else:

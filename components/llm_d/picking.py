@@ -6,9 +6,10 @@ Plugins and parameters are those of the pinned llm-d-router, which ends at start
 from collections.abc import Iterable
 from typing import Any, get_args
 
+from rackwright.site.halves import groups
 from rackwright.site.hosts import Host
-from rackwright.site.known.gpu_products import gpu_products
 from rackwright.site.models import Model
+from rackwright.site.moving import prefill_tokens_per_s
 from rackwright.site.priorities import of_router
 from rackwright.site.routing import Routing
 from rackwright.site.tenants import PriorityClass
@@ -16,38 +17,34 @@ from rackwright.site.tenants import PriorityClass
 Configuration = dict[str, Any]
 API = "llm-d.ai/v1alpha1"
 STALE = "1s"  # figures are read every 50 ms: whoever has shown none for so long is gone
-PEAK_SHARE = 0.5  # of a GPU's teraflops in prefill; llm-d's own 15,928 tokens a second of a 32B on two H100 are 0.53
 AFFINITY = 0.5  # an agent's step finds more than that of its prompt where its last step was, and less elsewhere
 QUEUE_LIMIT = 64  # requests that wait in an engine; those of a whole rack never wait there, since they wait here
 QUEUE_BYTES = "1Gi"
 
 
-def configuration(model: Model, routing: Routing, hosts: Iterable[Host]) -> Configuration:
-    """What one model's picker is told."""
+def configuration(
+    model: Model, routing: Routing, hosts: Iterable[Host], least_tokens: int | None = None
+) -> Configuration:
+    """What one model's picker is told; of a divided model, from how many tokens on another replica computes them."""
     choosing = _by_load() if model.shape.recurrent else _by_prefix(model, hosts)
-    plugins = [*_always(model, routing), *choosing]
-    chosen_by = ["alive", *(each["type"] for each in choosing if _chooses(each["type"])), "max-score-picker"]
+    chosen_by = [each["type"] for each in choosing if _chooses(each["type"])]
+    profiles = _divided(chosen_by) if least_tokens else {"default": chosen_by}
     return {
         "apiVersion": API,
         "kind": "EndpointPickerConfig",
         "featureGates": ["flowControl"],
-        "plugins": plugins,
-        "schedulingProfiles": [{"name": "default", "plugins": [{"pluginRef": name} for name in chosen_by]}],
+        "plugins": [*_always(model, routing), *choosing, *(_dividing(least_tokens) if least_tokens else [])],
+        "schedulingProfiles": [
+            {"name": name, "plugins": [{"pluginRef": each} for each in ("alive", *chosen, "max-score-picker")]}
+            for name, chosen in profiles.items()
+        ],
         "flowControl": _waiting(routing),
     }
 
 
-def prefill_tokens_per_s(model: Model, hosts: Iterable[Host]) -> float:
-    """Prompt tokens that a replica works through in a second: two operations a parameter and token (2 N)."""
-    products = [gpu_products()[host.gpus.product] for host in hosts if host.gpus]
-    slowest = min(product.teraflops["bfloat16"] for product in products)
-    parameters = model.shape.active_parameters or model.shape.parameters
-    return PEAK_SHARE * slowest * 1e12 * model.gpus / (2 * parameters * 1e9)
-
-
 def _always(model: Model, routing: Routing) -> list[Configuration]:
     """Whichever way is chosen: the dead are left out, and what is too much for all of them waits."""
-    full = {"concurrencyMode": "requests", "maxConcurrency": model.sequences}
+    full = {"concurrencyMode": "requests", "maxConcurrency": _places(model)}
     return [
         # As the first filter: nothing else ever takes the dead out of the choice.
         _plugin("utilization-detector", "alive", queueDepthThreshold=QUEUE_LIMIT, kvCacheUtilThreshold=1.0,
@@ -61,6 +58,41 @@ def _always(model: Model, routing: Routing) -> list[Configuration]:
     ]  # fmt: skip
 
 
+def _places(model: Model) -> int:
+    """Requests in a replica's hands at most, on average: for the router every replica of a model is one that answers.
+
+    A request is in the hands of one that answers from its first moment on, of one that computes until its first token.
+    """
+    divided = model.phase2.disaggregation
+    if divided is None:
+        return model.sequences
+    return max(1, model.sequences * divided.decode // (divided.prefill + divided.decode))
+
+
+def _dividing(least_tokens: int) -> list[Configuration]:
+    """First who answers is chosen; who computes is chosen only for a prompt of which that one lacks so much.
+
+    So later turns, whose prefix is where they are answered, are computed there.
+    """
+    decider = "prefix-based-pd-decider"
+    return [
+        _plugin("decode-filter"),
+        _plugin("prefill-filter"),
+        _plugin("active-request-scorer"),
+        _plugin(decider, nonCachedTokens=least_tokens),
+        _plugin("disagg-profile-handler", deciders={"prefill": decider}),
+    ]
+
+
+def _divided(chosen_by: list[str]) -> dict[str, list[str]]:
+    """By half: those that compute by what they have to compute, those that answer by how many they answer."""
+    by_load, before = chosen_by[-1:], chosen_by[:-1]
+    return {
+        "prefill": ["prefill-filter", *before, *by_load],
+        "decode": ["decode-filter", *before, "active-request-scorer"],
+    }
+
+
 def _by_load() -> list[Configuration]:
     """Recurrent layers keep their state in blocks of hundreds of tokens: prefixes are seldom found again."""
     return [_plugin("token-load-scorer")]
@@ -72,7 +104,8 @@ def _by_prefix(model: Model, hosts: Iterable[Host]) -> list[Configuration]:
     Among them the one with the least to prefill. A wait longer than the prefill of the longest prompt is never worth
     it.
     """
-    speed = prefill_tokens_per_s(model, hosts)
+    computing = groups(model, model.phase2)[-1].model
+    speed = prefill_tokens_per_s(computing, [host.gpus for host in hosts if host.gpus])
     affinity: dict[str, Any] = {
         "affinityThreshold": AFFINITY,
         "peakPrefillThroughput": round(speed),

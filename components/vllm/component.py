@@ -9,6 +9,7 @@ import pulumi
 from components.base import PART_OF, Component, Manifest
 from components.base.network import from_peers, names, pods_in, policy, scrapes, to_object_storage, to_outside
 from components.vllm.arguments import PORT
+from components.vllm.halves import halved, ways_between
 from components.vllm.lent import lent
 from components.vllm.pod import claim, deployment, export, from_origin, monitor, service, spare_gpus
 from components.vllm.spread import budget, priority_class, stateful_set
@@ -16,6 +17,7 @@ from components.vllm.weights import OBJECT_STORAGE, Container, containers, hub_s
 from rackwright.site.catalog import Image
 from rackwright.site.gpu import Gpu
 from rackwright.site.gpu_resources import requested
+from rackwright.site.halves import Group
 from rackwright.site.hosts import Host
 from rackwright.site.models import Model
 from rackwright.site.object_storage import ObjectStorage
@@ -72,9 +74,14 @@ class Vllm(Component):
         spread: bool = False,
         counted: bool = False,
         made_elsewhere: Mapping[str, dict[str, str]] = MappingProxyType({}),
+        halves: Mapping[str, Group] = MappingProxyType({}),
+        door: Image | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`made_elsewhere` are labels of pods that another component makes, by their model, of what is in `lent`."""
+        """`made_elsewhere` are labels of pods that another component makes, by their model, of what is in `lent`.
+
+        `halves` are those of the models that are a half of one; before those that answer stands a `door`.
+        """
         super().__init__(name, opts, after=[volumes])
         served = [model for model, _ in models]
         calls = from_peers([pods_in(caller) for caller in callers], PORT)
@@ -84,6 +91,10 @@ class Vllm(Component):
         given = [*self._give(served, secrets), self.add(ACCOUNT)]
         images = {"engine": image, "rclone": rclone}
         before = {model.name: containers(model, **images, object_storage=object_storage) for model in served}
+        self._halves, self._door = halves, door
+        asked = [model for model in served if model.name not in halves or halves[model.name].half != "prefill"]
+        for way in (way for model in asked for way in ways_between(model)):
+            self.add(way)
         self.lent: dict[str, Manifest] = {}
         self.lent_after: list[pulumi.Resource] = []
         if spread:
@@ -93,7 +104,7 @@ class Vllm(Component):
         for model in served:
             self.add(service(model, made_elsewhere.get(model.name)), wait=False)
             self.add(monitor(model, scrape_interval_s, made_elsewhere.get(model.name)), after=[monitors])
-        self.upstreams = {model.name: upstream(model, name) for model in served}
+        self.upstreams = {model.name: upstream(model, name) for model in asked}
         self.register_outputs({"upstreams": self.upstreams})
 
     # Nothing below waits until it is ready: weights may take an hour to come, nothing is registered that needs them,
@@ -135,13 +146,17 @@ class Vllm(Component):
                 self.lent[model.name] = lent(model, serving, pods=theirs, **with_it)
                 given = [*given, *self._export(model)]
             else:
-                pods = stateful_set(model, serving, **with_it)
+                pods = self._halved(model, stateful_set(model, serving, **with_it))
                 # The smaller's pods are made when all of these are there, which the scheduler then takes first.
                 made = f"jsonpath={{.status.replicas}}={serving.replicas}"
                 larger = [self.add(pods, after=[*given, *self._export(model), *larger], wait=made)]
             if limits := budget(model, serving, hosts, gpu, theirs):
                 self.add(limits)
         self.lent_after = [*given, *larger]
+
+    def _halved(self, model: Model, pods: Manifest) -> Manifest:
+        group = self._halves.get(model.name)
+        return halved(pods, group, door=self._door) if group and self._door else pods
 
     def _export(self, model: Model) -> list[pulumi.Resource]:
         source = model.source

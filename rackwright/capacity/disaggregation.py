@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from rackwright.capacity.steady import FULL, LENGTHS_VARIATION, Load, steady
 from rackwright.capacity.timing import Timing
+from rackwright.site import moving
 
-LINE_SHARE = 0.9  # of the line rate that a transfer reaches
 LAYERWISE = 0.5  # share of a transfer that hides behind the prefill, where layers leave as they are computed
 MARGIN = 0.1  # gain in the time of a further token below which moving parts are not worth it
 NETWORKS_GBPS = (25, 100, 400)
@@ -32,7 +32,7 @@ def transfer_ms(timing: Timing, prompt: float, network_gbps: float) -> float:
     replica = timing.replica
     parts = 1 if replica.shape.latent is not None else replica.tensor_parallel
     total = replica.sequence_bytes(prompt) * parts * replica.pipeline_parallel
-    return total * 8 / (network_gbps * 1e9 * LINE_SHARE) * 1e3
+    return moving.transfer_ms(total, network_gbps)
 
 
 def apart(timing: Timing, load: Load, replicas: int, network_gbps: float) -> Apart:

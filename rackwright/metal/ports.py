@@ -4,11 +4,11 @@ from typing import Any
 
 from rackwright.metal.found_network import FoundNetwork
 from rackwright.site.hosts import Host, Nic
+from rackwright.site.rdma_ports import rdma_ports
 
 RING = 8192  # packets; the program takes what the card has, if that is less
 QUEUES = {25: 8, 50: 16, 100: 32}  # by Gb/s at most; 32 queues of 8192 jumbo packets may hold 2.4 GiB of memory
 MOST_QUEUES = 48
-ROCE_GBPS = 100
 ROCE_DRIVER = "mlx5_core"
 
 
@@ -33,8 +33,4 @@ def _driver(nic: Nic, found: FoundNetwork) -> str:
 
 
 def _is_for_roce(host: Host, nic: Nic, driver: str) -> bool:
-    """RoCE asks for lossless queues, which only the storage network's switches have, and fast cards are worth."""
-    over = {nic.name, *(bond.name for bond in host.bonds if nic.name in bond.nics)}
-    networks = {port.network for port in host.ports if port.name in over}
-    networks |= {vlan.network for vlan in host.vlans if vlan.over in over}
-    return "storage" in networks and nic.speed_gbps >= ROCE_GBPS and driver == ROCE_DRIVER
+    return nic in rdma_ports(host) and driver == ROCE_DRIVER

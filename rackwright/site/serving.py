@@ -27,10 +27,13 @@ class Lora(Settings):
 
 
 class Disaggregation(Settings):
-    """Prefill and decode on servers of their own."""
+    """Prompts computed by replicas of their own, whose KV caches move to those that answer."""
 
-    prefill: int = Field(ge=1, le=256, description="Prefill replicas.")
-    decode: int = Field(ge=1, le=256, description="Decode replicas.")
+    prefill: int = Field(ge=1, le=256, description="Of the replicas, those that compute prompts.")
+    decode: int = Field(ge=1, le=256, description="Of the replicas, those that answer.")
+    prefill_tensor_parallel: int | None = Field(
+        default=None, ge=1, le=16, description="GPUs that share every layer of a prefill replica; absent: the model's."
+    )
 
 
 class Serving(Settings):

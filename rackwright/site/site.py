@@ -10,6 +10,7 @@ from rackwright.site.agents import Agents
 from rackwright.site.clusters import Cluster, Clusters
 from rackwright.site.gateway import Gateway
 from rackwright.site.gpu import Gpu
+from rackwright.site.halves import Group, groups
 from rackwright.site.hosts import Host, Phase, Role
 from rackwright.site.langfuse import Langfuse
 from rackwright.site.models import Model
@@ -100,6 +101,13 @@ class Site(Settings):
     def models_in(self, phase: Phase) -> tuple[tuple[Model, Serving], ...]:
         """Models served in a phase, each with how it runs there."""
         return tuple((model, serving) for _, model, serving in self.numbered_models_in(phase))
+
+    def groups_in(self, phase: Phase) -> tuple[Group, ...]:
+        """Replicas of a phase by what they are: one group a model, or two of one whose prompts are computed apart."""
+        served = self.models_in(phase)
+        if phase == 1:  # one server has nothing to divide
+            return tuple(Group(model, serving, model.name) for model, serving in served)
+        return tuple(group for model, serving in served for group in groups(model, serving))
 
     def numbered_servers_in(self, phase: Phase) -> tuple[tuple[int, Host], ...]:
         """Hosts on which models may be served, each with its number in the file: for inference, and lent ones."""

@@ -8,7 +8,7 @@ from test_vllm import model
 from components.gateway.urgency import OBJECTIVE_HEADER, told
 from components.llm_d import objects, pod
 from components.llm_d.definitions import definitions
-from components.llm_d.picking import API, configuration, prefill_tokens_per_s
+from components.llm_d.picking import API, configuration
 from components.vllm.arguments import BLOCK_TOKENS
 from components.vllm.arguments import arguments as engine_arguments
 from components.vllm.pod import labels
@@ -38,6 +38,53 @@ def kinds(found) -> list[str]:
     """What chooses, in its order."""
     named = {each.get("name", each["type"]): each["type"] for each in found["plugins"]}
     return [named[each["pluginRef"]] for each in found["schedulingProfiles"][0]["plugins"]]
+
+
+def chosen_by(found, profile) -> list[str]:
+    (one,) = [each for each in found["schedulingProfiles"] if each["name"] == profile]
+    return [each["pluginRef"] for each in one["plugins"]]
+
+
+@pytest.fixture
+def divided(hosts):
+    """What the picker of a divided model is told."""
+    parts = {"replicas": 4, "disaggregation": {"prefill": 1, "decode": 3}}
+    return configuration(model(sequences=128, phase2=parts), Routing(), hosts, 474)
+
+
+def test_who_answers_is_chosen_first_and_who_computes_by_what_that_one_lacks(divided, catalog):
+    assert {each["type"] for each in divided["plugins"]} <= set(catalog.router.plugins)
+    named = [each.get("name", each["type"]) for each in divided["plugins"]]
+    assert len(named) == len(set(named))
+    for each in divided["schedulingProfiles"]:
+        assert {one["pluginRef"] for one in each["plugins"]} <= set(named)
+    assert plugin(divided, "prefix-based-pd-decider") == {"nonCachedTokens": 474}
+    deciders = plugin(divided, "disagg-profile-handler")["deciders"]
+    assert deciders == {"prefill": "prefix-based-pd-decider"}
+    assert named.index("prefix-based-pd-decider") < named.index("disagg-profile-handler")  # it looks for it at once
+
+
+def test_each_half_is_chosen_from_its_own_and_by_what_loads_it(divided):
+    middle = ["prefix-cache-affinity-filter"]
+    assert chosen_by(divided, "prefill") == [
+        "alive",
+        "prefill-filter",
+        *middle,
+        "token-load-scorer",
+        "max-score-picker",
+    ]
+    assert chosen_by(divided, "decode") == [
+        "alive",
+        "decode-filter",
+        *middle,
+        "active-request-scorer",
+        "max-score-picker",
+    ]
+
+
+def test_places_are_those_of_the_replicas_that_answer(divided):
+    """The detector takes the number for every replica, those that compute as well."""
+    assert plugin(divided, "concurrency-detector")["maxConcurrency"] * 4 == 128 * 3
 
 
 @pytest.mark.parametrize("architecture", ["Qwen/Qwen3-32B", RECURRENT])
@@ -75,11 +122,6 @@ def test_the_picker_takes_the_engine_s_word_for_its_cache(hosts):
     assert plugin(made(hosts), "approx-prefix-cache-producer")["autoTune"] is True
     assert BLOCK_TOKENS >= 64
     assert f"--block-size={BLOCK_TOKENS}" in engine_arguments(model(), Serving(replicas=2), routed=True)
-
-
-def test_the_speed_of_prefill_is_near_what_was_measured(hosts):
-    """llm-d's own figure, measured: 15,928 tokens a second for a model of 32 billion parameters on two H100."""
-    assert prefill_tokens_per_s(model(tensor_parallel=2), hosts) == pytest.approx(15_928, rel=0.1)
 
 
 def test_no_wait_is_longer_than_the_prefill_of_the_longest_prompt(hosts):

@@ -39,8 +39,8 @@ def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phas
 def replicas_find_their_gpus(site: Site, phase: Phase) -> Iterator[Broken]:
     """All replicas together find their GPUs, each of them in one host."""
     groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for model, serving in site.models_in(phase):
-        groups[requested(model, site.gpu)] += [(model.name, model.gpus)] * serving.replicas
+    for each in site.groups_in(phase):
+        groups[requested(each.model, site.gpu)] += [(each.model.name, each.model.gpus)] * each.serving.replicas
     for resource, parts in groups.items():
         rooms = _rooms(site, phase, resource)
         largest = max((room for _, room in rooms), default=0)

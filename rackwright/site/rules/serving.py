@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rackwright.site.catalog import Catalog
+from rackwright.site.halves import prefill_name
 from rackwright.site.hosts import Phase
 from rackwright.site.models import Model
 from rackwright.site.reading.faults import Place, spell
@@ -57,16 +58,6 @@ def first_phase_is_plain(model: Model, place: Place) -> Iterator[Broken]:
             )
 
 
-def disaggregation_is_laid_by_nothing(model: Model, place: Place) -> Iterator[Broken]:
-    """Prefill and decode apart want a connector, a sidecar and a profile of the router's, of which none is laid."""
-    if model.phase2.disaggregation is not None:
-        yield Broken(
-            (*place, "phase2", "disaggregation"),
-            "is set, and no component lays prefill and decode apart yet",
-            "take it out: each replica then does both; `rackwright advise` says whether apart would pay",
-        )
-
-
 def names_of_models_are_unique(models: tuple[Model, ...]) -> Iterator[Broken]:
     """A tenant names a model or an adapter by one name."""
     for place, name, first in repeats(_names(models)):
@@ -102,6 +93,10 @@ def _both(model: Model) -> tuple[tuple[str, Phase, Serving], ...]:
 def _names(models: tuple[Model, ...]) -> Iterator[Entry]:
     for index, model in enumerate(models):
         yield ("models", index, "name"), look(model, "name")
+        served = look(model, "phase2")
+        if is_known(served) and is_known(served.disaggregation) and served.disaggregation is not None:
+            name = look(model, "name")
+            yield ("models", index, "phase2", "disaggregation"), prefill_name(name) if is_known(name) else name
         lora = look(model, "lora")
         adapters = look(lora, "adapters") if lora is not None else ()
         for inner, adapter in enumerate(adapters if is_known(adapters) else ()):

@@ -60,8 +60,10 @@ def inference_hosts_hold_their_models(site: Site) -> Iterator[Broken]:
         offers = offered(host.gpus, site.gpu) if host.gpus else {}
         there: list[str] = []
         for name, gpus in offers.items():
-            replicas = [(m, s.replicas + s.beside) for m, s in site.models_in(2) if requested(m, site.gpu) == name]
-            there += _fullest([(m.name, m.gpus, sizes[m.name], count) for m, count in replicas], gpus)
+            alike = [each for each in site.groups_in(2) if requested(each.model, site.gpu) == name]
+            counts = [each.serving.replicas + each.serving.beside for each in alike]
+            wishes = [(each.served, each.model.gpus, sizes[each.served]) for each in alike]
+            there += _fullest([(*wish, count) for wish, count in zip(wishes, counts, strict=True)], gpus)
         wanted = sum(sizes[name] for name in there)
         if wanted > room_gb(host, "models"):
             said = listed(f"{name} {there.count(name)} x {sizes[name]}" for name in dict.fromkeys(there))
