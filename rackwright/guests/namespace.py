@@ -21,6 +21,8 @@ from rackwright.sandbox import processes
 
 SECONDS_TO_START = 60
 ROOT = Path(__file__).resolve().parents[2]
+# Whoever starts something inside may be gone before the kernel is asked to end it too: then it does not begin.
+WHILE_OWNED = '[ "$PPID" = "$0" ] && exec "$@"'
 
 
 def demand() -> None:
@@ -70,7 +72,9 @@ class Namespace:
             raise RuntimeError("the namespace is not started")  # a fault of the caller's
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
         inside = [path_of("nsenter"), f"--target={self._process.pid}", *user, "--net", "--"]
-        return inside + ([path_of("setpriv"), "--pdeathsig", "KILL"] if ends_with_us and not self.stays else [])
+        if not ends_with_us or self.stays:
+            return inside
+        return [*inside, path_of("setpriv"), "--pdeathsig", "KILL", "sh", "-c", WHILE_OWNED, str(os.getpid())]
 
     def run(
         self, command: Sequence[str], *, text: str | None = None, source: IO[bytes] | None = None

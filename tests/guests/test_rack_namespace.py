@@ -11,7 +11,7 @@ from waiting import until
 from rackwright.errors import Refusal
 from rackwright.guests import needs
 from rackwright.guests.cabling import cabling
-from rackwright.guests.namespace import Namespace, demand
+from rackwright.guests.namespace import WHILE_OWNED, Namespace, demand
 from rackwright.sandbox import processes
 from rackwright.site.site import Site
 
@@ -53,6 +53,7 @@ namespace.begin(["sleep", "3600"], folder / "log")
 print("up", flush=True)
 sys.stdin.read()
 """
+LEAVE = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL).pid)"
 
 
 @pytest.fixture(autouse=True)
@@ -94,9 +95,20 @@ def test_everything_in_it_ends_with_whoever_started_it(tmp_path, number):
     )
     with owner:
         assert owner.stdout.readline() == b"up\n"
-        until(lambda: len(processes.working_in(tmp_path)) == 2)  # what was begun is seen once it is what it becomes
+        until(lambda: len(processes.working_in(tmp_path)) == 2)
         owner.send_signal(number)
     until(lambda: not processes.working_in(tmp_path))
+
+
+def test_what_begins_after_its_owner_is_gone_ends_at_once(tmp_path):
+    """The kernel was not asked yet to end it with its owner, and will never be told."""
+    told, began = tmp_path / "told", tmp_path / "began"
+    late = ["sh", "-c", f"until [ -e {told} ]; do sleep 0.05; done; exec sh -c '{WHILE_OWNED}' $PPID touch {began}"]
+    with subprocess.Popen([sys.executable, "-c", LEAVE, *late], stdout=subprocess.PIPE, text=True) as owner:
+        begun = int(owner.stdout.readline())
+    told.touch()
+    until(lambda: not Path(f"/proc/{begun}").exists())
+    assert not began.exists()
 
 
 def test_where_a_namespace_may_not_be_made_the_reason_is_told(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from waiting import until
 
+from rackwright.metal import kubernetes_plan
 from rackwright.sandbox.tools import ensure
 from rackwright.site.catalog import Catalog
 
@@ -20,6 +21,7 @@ SITE = ROOT / "tests/fixtures/valid/small_rack.yml"
 HOST, PLAYBOOK = "control-01", "playbooks/kubernetes.yml"
 NAME_SERVER = "10.0.0.1"  # it knows the site's names; CoreDNS hands on what it does not know itself
 PATIENCE_S = 1200  # everything in a guest is ten times slower, and starts together
+MINUTES = 15  # that kubeadm waits for each of its steps
 PARTS = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-vip"}
 DAEMONS = {"coredns", "kube-proxy", "kube-router"}
 SECRET = "a-word-that-nobody-reads-on-the-drive"
@@ -64,7 +66,8 @@ def play(machines):
     source = {
         "address": f"file:{cluster_materials.PLACE}", "suite": "./", "components": [], "key": "", "packages": [],
     }  # fmt: skip
-    given = {"containerd_source": source, "kubernetes_source": source, "kubernetes_minutes": 15}
+    given = {"containerd_source": source, "kubernetes_source": source, "kubernetes_minutes": MINUTES}
+    given["kubernetes_founding"] = unhurried(machines)
     return lambda *options: machines.ansible(PLAYBOOK, *options, variables=given)
 
 
@@ -158,6 +161,24 @@ def test_the_machine_ends_in_order(cluster, machines):
     guest = machines[HOST]
     guest.ssh("systemctl poweroff", check=False)
     until(lambda: not guest.is_on, "the machine does not end", PATIENCE_S)
+
+
+def unhurried(machines):
+    """What the plan founds the cluster from, but that scheduler and controllers hold no lease.
+
+    They renew one every ten seconds or end; there is nobody here who would take it, and no processor to be so quick.
+    """
+    site, catalog = machines.site, Catalog.load()
+    host = machines[HOST].host
+    plan = kubernetes_plan.plan(
+        host, site.operating_system, site.clusters.phase2, site.networks, [host], catalog,
+        site=site.name, minutes=MINUTES, images=None,
+    )  # fmt: skip
+    documents = list(yaml.safe_load_all(plan["founding"]))
+    (whole,) = [each for each in documents if each["kind"] == "ClusterConfiguration"]
+    for part in ("controllerManager", "scheduler"):
+        whole[part]["extraArgs"].append({"name": "leader-elect", "value": "false"})
+    return kubernetes_plan.written(documents)
 
 
 def _waiting(kubectl):
