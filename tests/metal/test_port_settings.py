@@ -38,6 +38,8 @@ def program(tmp_path, monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.LINKS, module.INTERRUPTS, module.CONFIGURED = (tmp_path / name for name in ("net", "irq", "rdma_cm"))
+    module.MODULES = tmp_path / "module"
+    module.MODULES.mkdir()
     device = module.LINKS / "fabric0" / "device"
     (device / "msi_irqs").mkdir(parents=True)
     (device / "local_cpulist").write_text("4-7\n")
@@ -54,6 +56,7 @@ def program(tmp_path, monkeypatch):
     tools.mkdir()
     (tools / "ethtool").write_text(ETHTOOL.format(state=tmp_path))
     (tools / "dcb").write_text(DCB.format(state=tmp_path))
+    (tools / "modprobe").write_text(f"#!/bin/sh\nmkdir {module.MODULES}/$1\n")
     for tool in tools.iterdir():
         tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
@@ -105,6 +108,7 @@ def test_a_port_is_set_once_and_then_left_alone(program, tmp_path, capsys):
     said = (tmp_path / "said").read_text()
     assert "dcb pfc set dev fabric0 prio-pfc all:off 3:on" in said
     assert "dcb app replace dev fabric0 dscp-prio 26:3" in said
+    assert {path.name for path in program.MODULES.iterdir()} == {"rdma_ucm", "ib_umad"}
     (tmp_path / "said").unlink()
     capsys.readouterr()
     assert run(program, "--check") == 0
@@ -116,3 +120,4 @@ def test_a_port_is_set_once_and_then_left_alone(program, tmp_path, capsys):
 def test_a_port_without_roce_is_not_asked_about_it(program, tmp_path):
     assert program.main(["fabric0", json.dumps({**SETTINGS, "roce": False})]) == 0
     assert "dcb" not in (tmp_path / "said").read_text()
+    assert not list(program.MODULES.iterdir())

@@ -15,6 +15,8 @@ from typing import Any
 LINKS = Path("/sys/class/net")
 INTERRUPTS = Path("/proc/irq")
 CONFIGURED = Path("/sys/kernel/config/rdma_cm")
+MODULES = Path("/sys/module")
+FOR_PROGRAMS = ("rdma_ucm", "ib_umad")  # without their devices no program of a pod's is handed the port
 ROCE_PRIORITY, ROCE_DSCP, ROCE_TOS = 3, 26, 106  # 106: DSCP 26, able to hear of congestion (ECT)
 ROCE_MODE = "RoCE v2"
 
@@ -83,6 +85,9 @@ class Port:
                 self._write(switch, "1")
         for device in sorted(path.name for path in (self.device / "infiniband").glob("*")):
             self._connections(device)
+        for module in FOR_PROGRAMS:
+            if not (MODULES / module).exists():
+                self._run(f"no module {module}", "modprobe", module)
 
     def _connections(self, device: str) -> None:
         """RDMA connections that say nothing else are of RoCE v2 and of the lossless priority."""
