@@ -73,7 +73,7 @@ def claim(name: str, space: str, of_class: str) -> dict[str, Any]:
     }
 
 
-def definition(kind: str, plural: str, group: str, scope: str = "Namespaced") -> dict[str, Any]:
+def definition(kind: str, plural: str, group: str, scope: str = "Namespaced", version: str = "v1") -> dict[str, Any]:
     """A custom resource definition that takes everything."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -85,7 +85,7 @@ def definition(kind: str, plural: str, group: str, scope: str = "Namespaced") ->
             "names": {"kind": kind, "plural": plural},
             "versions": [
                 {
-                    "name": "v1",
+                    "name": version,
                     "served": True,
                     "storage": True,
                     "subresources": {"status": {}},

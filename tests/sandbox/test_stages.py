@@ -1,5 +1,6 @@
 """What plays operators: with definitions of our own that take everything, and upstream's where they are at hand."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -8,8 +9,10 @@ import pytest
 import yaml
 from kubernetes_objects import definition, namespace, node, storage_class
 
+from components.llm_d.definitions import definitions
 from rackwright.sandbox import stages
 from rackwright.sandbox.control_plane import ControlPlane
+from rackwright.site import kserve_names
 
 SPACE = "operator-tests"
 UPSTREAM = os.environ.get("RACKWRIGHT_UPSTREAM")
@@ -23,6 +26,8 @@ OURS = [
     definition("Prometheus", "prometheuses", "monitoring.coreos.com"),
     definition("Alertmanager", "alertmanagers", "monitoring.coreos.com"),
     definition("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
+    definition("LLMInferenceService", "llminferenceservices", "serving.kserve.io", version="v1alpha2"),
+    *definitions(),  # of pools, as they are laid
 ]
 
 
@@ -35,7 +40,10 @@ Plain.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.con
 
 def upstream_definitions() -> list[dict]:
     folder = Path(UPSTREAM or "") / "crds"
-    names = ("gpu-operator", "cert-manager", "cloudnative-pg", "prometheus-operator")
+    names = (
+        "gpu-operator", "cert-manager", "cloudnative-pg", "prometheus-operator", "kserve",
+        "gateway-api-inference-extension",
+    )  # fmt: skip
     files = [file for name in names for file in (folder / name).glob("*")]
     documents = [
         each
@@ -207,6 +215,57 @@ def test_a_database_is_applied(cluster):
     cluster.apply([custom("postgresql.cnpg.io", "Database", "mlflow", spec)])
     applied = "jsonpath={.status.applied}=true"
     cluster.kubectl.wait_for("databases.postgresql.cnpg.io/mlflow", condition=applied, namespace=SPACE)
+
+
+def test_what_kserve_makes_of_a_service_is_made_and_its_pods_find_nodes(cluster):
+    engine = {
+        "tolerations": [{"operator": "Exists"}],
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [
+            {
+                "name": "main",
+                "image": "somewhere/engine:1",
+                "ports": [{"name": "http", "containerPort": 8000}],
+                "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+            }
+        ],
+    }
+    ports = [{"name": "grpc", "containerPort": 9002}, {"name": "metrics", "containerPort": 9090}]
+    picker = engine | {"containers": [engine["containers"][0] | {"ports": ports}]}
+    pool = {
+        "selector": {"matchLabels": {"app.kubernetes.io/name": "helper"}},
+        "targetPorts": [{"number": 8000}],
+        "endpointPickerRef": {"name": "helper-epp-service", "port": {"number": 9002}},
+    }
+    told = {"plugins": [{"type": "max-score-picker"}]}
+    scheduler = {"replicas": 1, "template": picker, "config": {"inline": told}, "pool": {"spec": pool}}
+    spec = {
+        "model": {"uri": "file://helper"},
+        "replicas": 2,
+        "labels": {"rackwright/from-hub": "true"},
+        "template": engine,
+        "router": {"scheduler": scheduler},
+    }
+    meta = {"name": "helper", "namespace": SPACE}
+    api = "serving.kserve.io/v1alpha2"
+    cluster.apply([{"apiVersion": api, "kind": "LLMInferenceService", "metadata": meta, "spec": spec}])
+    cluster.kubectl.wait_for("llminferenceservice/helper", condition="PresetsCombined", namespace=SPACE)
+    for name in (kserve_names.engines("helper"), kserve_names.picker("helper")):
+        cluster.kubectl.wait_for(f"deployment/{name}", condition="Available", namespace=SPACE)
+    pods = cluster.kubectl.get("pods", namespace=SPACE, labels="app.kubernetes.io/name=helper")
+    engines = [each for each in pods if kserve_names.every_engine().items() <= each["metadata"]["labels"].items()]
+    assert len(engines) == 2
+    assert {each["metadata"]["labels"]["rackwright/from-hub"] for each in engines} == {"true"}
+    (asked,) = [
+        each for each in pods if kserve_names.picker_labels("helper").items() <= each["metadata"]["labels"].items()
+    ]
+    assert asked["spec"]["serviceAccountName"] == "helper-epp-sa"
+    assert json.loads(asked["spec"]["containers"][0]["args"][1]) == told
+    services = {each["metadata"]["name"]: each["spec"] for each in cluster.kubectl.get("services", namespace=SPACE)}
+    assert {port["name"] for port in services[kserve_names.picker_service("helper")]["ports"]} == {"grpc", "metrics"}
+    assert [each["metadata"]["name"] for each in cluster.kubectl.get("inferencepools", namespace=SPACE)] == [
+        kserve_names.pool("helper")
+    ]
 
 
 def test_the_parameters_are_in_the_stages():

@@ -23,7 +23,8 @@ def larger_replicas_are_our_own(model: Model, place: Place, site: Site) -> Itera
     """Larger replicas are placed before smaller ones, and KServe's pods are made when ours are there."""
     if model.phase2.through != "kserve" or not model.phase2.replicas:
         return
-    smaller = [each for each, s in site.models_in(2) if s.through == "llm_d" and each.gpus < model.gpus]
+    ours = [each.model for each in site.groups_in(2) if each.serving.through == "llm_d"]
+    smaller = [each for each in ours if each.gpus < model.gpus]
     if smaller:
         yield Broken(
             (*place, "phase2", "through"),

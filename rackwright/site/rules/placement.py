@@ -55,8 +55,8 @@ def rollouts_through_kserve_find_room(model: Model, place: Place, site: Site) ->
     resource = requested(model, site.gpu)
     if 2 not in site.phases or not model.phase2.waits_for_room:
         return
-    sizes = [each.gpus for each, s in site.models_in(2) if requested(each, site.gpu) == resource
-             for _ in range(s.replicas)]  # fmt: skip
+    alike = [each for each in site.groups_in(2) if requested(each.model, site.gpu) == resource]
+    sizes = [each.model.gpus for each in alike for _ in range(each.serving.replicas)]
     rooms = [room for _, room in _rooms(site, 2, resource)]
     if not without_room(sizes, rooms) and without_room([*sizes, model.gpus], rooms):  # else a fault of its own
         yield Broken(
