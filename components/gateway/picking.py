@@ -36,9 +36,18 @@ def first_attempt() -> dict[str, Any]:
 
 
 def once_more() -> dict[str, Any]:
-    """How the outer part tries again: only what nothing was begun of."""
+    """How the outer part tries again: only what nothing was begun of.
+
+    That is what is marked, and what the door of a divided model's replica says when it cannot reach the engine behind
+    it, or the replica that was to compute the prompt. Engines themselves say neither of the two.
+    """
     marked = [{"name": AGAIN, "present_match": True}]
-    return {"retry_on": "retriable-headers", "retriable_headers": marked, "num_retries": 1}
+    return {
+        "retry_on": "retriable-headers,retriable-status-codes",
+        "retriable_headers": marked,
+        "retriable_status_codes": [502, 503],
+        "num_retries": 1,
+    }
 
 
 def replies_of_models() -> dict[str, Any]:

@@ -9,11 +9,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Engine:
-    """One server on loopback; `seen` are the headers of each request, `gate` holds answers back while it is clear."""
+    """One server on loopback; `seen` are the headers of each request, `gate` holds answers back while it is clear.
+
+    `refuses` is the status that it answers everything with, as a door does whose engine is gone.
+    """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0):
         self.seen: list[dict[str, str]] = []
         self.paths: list[str] = []
+        self.refuses: int | None = None
         self.gate = threading.Event()
         self.gate.set()
         self.connections: list[socket.socket] = []
@@ -62,7 +66,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self._read())
         self.server_engine.seen.append({name.lower(): value for name, value in self.headers.items()})
         self.server_engine.paths.append(self.path)
-        if "says" in body:  # what the test puts into its mouth: a whole answer, or the events of a stream
+        if self.server_engine.refuses:
+            self._answer({"error": "gone"}, self.server_engine.refuses)
+        elif "says" in body:  # what the test puts into its mouth: a whole answer, or the events of a stream
             self._say(body["says"], body.get("every_s", 0))
         elif body.get("stream"):
             self._stream(body["stream"], body.get("every_s", 0.1))

@@ -56,14 +56,17 @@ def test_a_model_without_a_picker_is_as_it_was(start, picker):
 def test_a_client_names_no_replica(start, picker, replica):
     elsewhere = Engine()
     proxy = start(told={"pickers": {"llama": [picker.address]}})
+    computes = "x-prefiller-host-port"  # by which a door would have the prompt computed there
     claims = {DESTINATION: elsewhere.address, "x-envoy-attempt-count": "7", "x-rackwright-again": "true"}
+    claims[computes] = elsewhere.address
     for path in (CHAT, "/qwen/v1/completions"):
         answer = ask(proxy.client(**claims), path)
         assert answer.status_code == 200
         assert "x-rackwright-again" not in answer.headers
     assert not elsewhere.seen
     assert len(replica.seen) == len(proxy.engines["qwen"].seen) == 1
-    assert DESTINATION not in picker.asked[0]
+    assert not {DESTINATION, computes} & picker.asked[0].keys()
+    assert computes not in replica.seen[0]
     elsewhere.end()
 
 
@@ -121,6 +124,16 @@ def test_a_replica_that_is_gone_is_not_the_end_of_a_request(start, picker, repli
     proxy = start(told={"pickers": {"llama": [picker.address]}})
     assert ask(proxy.client()).status_code == 200
     assert len(proxy.engines["llama"].seen) == 1
+
+
+@pytest.mark.parametrize("status", [502, 503])
+def test_what_a_door_cannot_reach_is_not_the_end_of_a_request(start, picker, replica, status):
+    """The replica that was to compute its prompt is gone, or the engine behind the door: another answers by itself."""
+    replica.refuses = status
+    proxy = start(told={"pickers": {"llama": [picker.address]}})
+    assert ask(proxy.client()).status_code == 200
+    assert (len(replica.seen), len(proxy.engines["llama"].seen), len(picker.asked)) == (1, 1, 1)
+    assert DESTINATION not in proxy.engines["llama"].seen[0]
 
 
 def test_an_engine_s_own_fault_is_its_own(start, picker, replica):
