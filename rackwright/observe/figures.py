@@ -6,6 +6,7 @@ from this list.
 
 from rackwright.observe.figure import LABELS, Figure, Group, Level, Unit
 from rackwright.observe.sources import EXPORTERS_POD
+from rackwright.site.kserve_names import pool
 
 WINDOW = "5m"  # over which rates and percentiles are taken: 20 scrapes, so that one lost scrape is not seen
 DAY = "1d"  # what is usual: a day, that ended an hour ago so that what happens now is not part of it
@@ -52,8 +53,8 @@ def rate(metric: str, by: str = "model_name", selector: str = "") -> str:
 
 
 def by_pool(metric: str) -> str:
-    """A metric of the router's by model: each has a pool, which bears its name."""
-    return f'label_replace({metric}, "model_name", "$1", "inference_pool", "(.+)")'
+    """A metric of the router's by model: each has a pool, which bears its name; KServe puts an ending to it."""
+    return f'label_replace({metric}, "model_name", "$1", "inference_pool", "(.+?)(?:{pool("")})?")'
 
 
 def share_of(hits: str, queries: str, window: str = WINDOW, ago: str = "") -> str:

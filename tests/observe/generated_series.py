@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from rackwright.site.kserve_names import pool
+
 Value = float | Callable[[int], float]
 EDGES = (0.025, 0.05, 0.25, 0.5, 1.0, 1.25, 2.5, 10.0)
 PODS = {"llama-70b": ("llama-70b-7d9-a",), "qwen3-32b": ("qwen3-32b-5c8-a", "qwen3-32b-5c8-b")}
 GPUS = {"llama-70b-7d9-a": (0, 1, 2, 3), "qwen3-32b-5c8-a": (4, 5), "qwen3-32b-5c8-b": (6, 7)}
+THROUGH_KSERVE = "qwen3-32b"  # whose pool KServe would name
 HOST = "10.30.0.11:9100"
 EXPORTER = 'endpoint="gpu-metrics",job="nvidia-dcgm-exporter",container="nvidia-dcgm-exporter"'
 GIB = 2.0**30
@@ -121,7 +124,8 @@ def routers(how: Behaviour) -> Iterator[tuple[str, list[float]]]:
     for model, replicas in PODS.items():
         pod = f'namespace="router",pod="{model}-0",job="router/router"'
         yield f'llm_d_epp_ready_endpoints{{name="{model}",{pod}}}', gauge(len(replicas), how)
-        call = f'fairness_id="chat",priority="100",inference_pool="{model}",model_name="{model}",{pod}'
+        known = pool(model) if model == THROUGH_KSERVE else model
+        call = f'fairness_id="chat",priority="100",inference_pool="{known}",model_name="{model}",{pod}'
         yield f"llm_d_epp_flow_control_queue_size{{{call}}}", gauge(how.held, how)
         name, outcome = "llm_d_epp_flow_control_request_queue_duration_seconds", 'outcome="Dispatched"'
         yield from histogram(name, f"{call},{outcome}", how.waits, how.calls, how)

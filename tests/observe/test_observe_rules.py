@@ -1,5 +1,6 @@
 """Every rule before promtool: fires, stays silent, and says so where a metric is absent; both forms of GPU labels."""
 
+import re
 import subprocess
 from dataclasses import replace
 
@@ -8,7 +9,9 @@ import yaml
 from generated_series import GIB, PODS, Behaviour, rack
 
 from rackwright.observe import rules
+from rackwright.observe.figures import by_pool
 from rackwright.observe.triggers import TRIGGERS, figures_of
+from rackwright.site.kserve_names import pool
 
 ALL = 'group by (alertname) (ALERTS{alertstate="firing"})'
 
@@ -182,6 +185,11 @@ def test_calls_that_wait_in_the_router_are_a_queue_and_a_late_first_token(promto
         case("no router", Behaviour(gone=without("llm_d_epp_", 10)), {14: set(), 26: {"RouterMetricsAbsent"}}),
     ]
     assert not judged(promtool, written(2), cases)
+
+
+def test_a_pool_that_kserve_named_is_told_by_its_model():
+    (pattern,) = re.findall(r'"inference_pool", "(.*)"\)$', by_pool("x"))
+    assert [re.fullmatch(pattern, each)[1] for each in ("m", pool("m"), "m-inference")] == ["m", "m", "m-inference"]
 
 
 def test_what_a_site_does_not_have_is_not_missed():
