@@ -89,6 +89,7 @@ def test_every_chart_and_image_is_the_catalog_s(laid):
     for each in laid.resources:
         if ":Release" in each.type:
             release = json_format.MessageToDict(each.object)
-            pin = catalog.charts[release["chart"]]
+            folder, _, name = release["chart"].rpartition("/")
+            pin = catalog.charts[name]
             assert release["version"] == pin.version
-            assert release["repositoryOpts"]["repo"] == pin.repository
+            assert (folder or release["repositoryOpts"]["repo"]) == pin.repository

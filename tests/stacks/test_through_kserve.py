@@ -38,6 +38,21 @@ def test_a_site_that_gives_it_no_model_has_nothing_of_it(lay):
     assert not [each.name for each in lab.resources if "kserve" in each.name]
 
 
+def test_names_are_those_that_they_were(rack):
+    """A changed name replaces the thing."""
+    names = {each.name for each in rack.resources if each.name.startswith("kserve/")}
+    assert names == {
+        "kserve/kserve",  # namespace's policy
+        "kserve/kserve-llmisvc-crd",
+        "kserve/kserve-llmisvc-resources",
+        "kserve/kserve-config-llm-template",
+        "kserve/kserve-config-llm-scheduler",
+        "kserve/kserve-pickers",  # a policy and a monitor
+        "kserve/kserve-engines",
+        f"kserve/{THEIRS.name}",
+    }
+
+
 def test_each_model_has_one_owner(rack):
     assert named(rack, "StatefulSet") & {f"models/{OURS.name}", f"models/{THEIRS.name}"} == {f"models/{OURS.name}"}
     assert named(rack, "LLMInferenceService") == {f"kserve/{THEIRS.name}"}
