@@ -9,16 +9,20 @@ from rackwright.observe.limits import GPU_BUSY, KV_FULL
 from rackwright.observe.trend import trend
 from rackwright.site.hosts import Phase
 from rackwright.site.models import Model
+from rackwright.site.rdma_ports import rdma_gbps
 from rackwright.site.serving import Serving
 from rackwright.site.site import Site
 
 
 def divided(site: Site, phase: Phase, model: Model, serving: Serving, seen: Seen, *, asked: bool) -> list[Advice]:
-    """A rise beyond chance, cache and GPUs that are not full, a gain that is reckoned; silent where nothing asks."""
+    """A rise beyond chance, cache and GPUs that are not full, a gain that is reckoned.
+
+    Silent where nothing asks, and where the model is divided already.
+    """
     values = seen.series.values("model:ttft_p95", seen.model)
     line = trend(values)
     rises = line is not None and line.rises
-    if not asked and not rises:
+    if serving.disaggregation or (not asked and not rises):
         return []
     rests = (
         *seen.rests("ttft_p95", "ttft_usual", "gpu_utilisation", "kv_usage", "calls", "prompt_mean", "output_mean"),
@@ -69,7 +73,8 @@ def _yes(site: Site, phase: Phase, model: Model, found: Apart, rests: tuple[Rest
     cost = (
         f"first token {found.together_ttft_ms:.0f} to {found.ttft_ms:.0f} ms, {found.transfer_ms:.0f} ms of it transfer"
     )
-    what = f"{first or 'D'}ivide it into {split}: {gain}; cost: {cost}, and no more GPUs."
+    switch = f"disaggregation: {{prefill: {found.prefill}, decode: {found.decode}}}"
+    what = f"{first or 'D'}ivide it into {split} (phase2: `{switch}`): {gain}; cost: {cost}, and no more GPUs."
     why = f"The first token comes later beyond chance, the cache is not full, GPUs are not full, and {found.why}."
     return Advice(model.name, "disaggregate", what, why, rests)
 
@@ -90,8 +95,12 @@ def _later(site: Site, model: Model, serving: Serving) -> int:
 
 
 def _speed(site: Site) -> float:
-    """The fastest port between inference servers, over which caches would move."""
+    """Of the slowest inference server, the port by which caches move; where one has none, the fastest of any kind."""
     hosts = site.hosts_in(max(site.phases), "inference")
+    speeds = [rdma_gbps(host) for host in hosts]
+    known = [speed for speed in speeds if speed is not None]
+    if known and len(known) == len(speeds):
+        return float(min(known))
     return float(max((nic.speed_gbps for host in hosts for nic in host.nics), default=25))
 
 

@@ -127,7 +127,7 @@ def _phase_2(site: Site, model: Model, seen: Seen, why: str, rests: tuple[Rests,
 
 def _free(site: Site, phase: Phase) -> int:
     there = sum(host.gpu_count for host in site.hosts_in(phase, "inference"))
-    return there - sum(model.gpus * serving.replicas for model, serving in site.models_in(phase))
+    return there - sum(each.model.gpus * each.serving.replicas for each in site.groups_in(phase))
 
 
 def _cache(model: Model, seen: Seen) -> Advice:

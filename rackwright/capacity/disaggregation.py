@@ -35,10 +35,11 @@ def transfer_ms(timing: Timing, prompt: float, network_gbps: float) -> float:
     return moving.transfer_ms(total, network_gbps)
 
 
-def apart(timing: Timing, load: Load, replicas: int, network_gbps: float) -> Apart:
-    """The best division of so many replicas for a load on each of them, against not dividing."""
+def apart(timing: Timing, load: Load, replicas: int, network_gbps: float, *, wished: int | None = None) -> Apart:
+    """The best division of so many replicas for a load on each, or that with so many for prefill, against none."""
     together = steady(timing, load)
-    options = [_divided(timing, load, prefill, replicas - prefill, network_gbps) for prefill in range(1, replicas)]
+    tried = range(1, replicas) if wished is None else [wished]
+    options = [_divided(timing, load, prefill, replicas - prefill, network_gbps) for prefill in tried]
     possible = [each for each in options if each is not None]
     moved = transfer_ms(timing, load.prompt, network_gbps)
     if not possible:

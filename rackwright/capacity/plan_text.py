@@ -84,6 +84,7 @@ def _model_data(plan: ModelPlan) -> dict[str, Any]:
         "kv_cache_tokens": replica.log_tokens,
         "tails": {name: tails(plan.hour, kind) for name, kind in KINDS.items()} if plan.hour else None,
         "apart": [_plain(each) for each in plan.divided],
+        "wished": _plain(plan.wished) if plan.wished else None,
         "assumed": assumed(replica),
         "remarks": remarks(replica),
     }
@@ -180,6 +181,9 @@ def _quantiles(title: str, part: dict[str, float]) -> str:
 
 
 def _divided(plan: ModelPlan) -> list[str]:
+    if plan.wished is not None:
+        speed = f"{plan.wished.network_gbps:g} GbE"
+        return [f"prefill and decode apart, as the site has it, on {speed}: {_apart(plan.wished)}"]
     return [f"prefill and decode apart on {each.network_gbps:g} GbE: {_apart(each)}" for each in plan.divided]
 
 

@@ -18,6 +18,8 @@ from rackwright.site.gpu_resources import device_gib
 from rackwright.site.hosts import Gpus, Phase
 from rackwright.site.known.tensors import BITS_PER_PARAMETER
 from rackwright.site.models import Model
+from rackwright.site.moving import servers_of
+from rackwright.site.rdma_ports import rdma_gbps
 from rackwright.site.serving import Serving
 from rackwright.site.site import Site
 
@@ -33,6 +35,7 @@ class ModelPlan:
     who: Population
     sized: Sized
     divided: tuple[Apart, ...]
+    wished: Apart | None  # as the site has it divided
     hour: Simulated | None
 
     @property
@@ -86,11 +89,20 @@ def _model(site: Site, phase: Phase, model: Model, serving: Serving, share: floa
         who = replace(who, users=1)
     sized = size(timing, who, site.targets, replicas)
     divided = tuple(apart(timing, sized.load, replicas, speed) for speed in NETWORKS_GBPS) if phase == 2 else ()
+    wished = _wished(site, model, serving, timing, sized) if phase == 2 else None
     hour = None
     if with_tails and sized.carries >= 1:  # beyond that the queue only grows, and tails say how long one looked
         hours = min(1.0, TAIL_CALLS / (who.calls_per_second * 3600))
         hour = simulate(timing, replicas, who, hours=hours, priority=serving.priority)
-    return ModelPlan(model, timing, who, sized, divided, hour)
+    return ModelPlan(model, timing, who, sized, divided, wished, hour)
+
+
+def _wished(site: Site, model: Model, serving: Serving, timing: Timing, sized: Sized) -> Apart | None:
+    """The site's own division, over the slowest host's port, as if both halves had the GPUs of one that answers."""
+    if serving.disaggregation is None:
+        return None
+    speed = float(min(rdma_gbps(host) or 0 for host in servers_of(model, site)))
+    return apart(timing, sized.load, serving.replicas, speed, wished=serving.disaggregation.prefill)
 
 
 def replica_in(site: Site, phase: Phase, model: Model) -> Deployment:

@@ -17,14 +17,15 @@ LEAST_AGREEMENT = 0.3  # share of the first token's variance that the queue must
 
 def baselines(site: Site, phase: Phase, series: Series, source: str) -> list[ModelBaseline]:
     """Every served model that was seen under load; Refusal where none was."""
+    served = {each.model.name: each.model.sequences * each.serving.replicas for each in site.groups_in(phase)}
     found = [
-        measured(series, model.name, source, site.targets.ttft_p95_ms / 1e3, float(model.sequences * serving.replicas))
-        for model, serving in site.models_in(phase)
-        if series.values("model:ttft_p95", model.name) and series.last("model:calls", model.name, 3600)
+        measured(series, name, source, site.targets.ttft_p95_ms / 1e3, float(places))
+        for name, places in served.items()
+        if series.values("model:ttft_p95", name) and series.last("model:calls", name, 3600)
     ]
     if not found:
-        served = ", ".join(model.name for model, _ in site.models_in(phase))
-        raise Refusal(f"No model of {served} was seen under load.", "Run a load test first: rackwright bench.")
+        names = ", ".join(served)
+        raise Refusal(f"No model of {names} was seen under load.", "Run a load test first: rackwright bench.")
     return found
 
 

@@ -54,8 +54,8 @@ def limits(site: Site, phase: Phase, baseline: Baseline | None = None) -> Limits
         "search_p95": site.targets.qdrant_p95_ms / 1e3,
         "memory": site.vectors.memory_gib * 2.0**30,
     }
-    served = site.models_in(phase)
-    queue = {model.name: max(1.0, QUEUE_SHARE * model.sequences * serving.replicas) for model, serving in served} | {
+    served = {each.model.name: each.model.sequences * each.serving.replicas for each in site.groups_in(phase)}
+    queue = {name: max(1.0, QUEUE_SHARE * places) for name, places in served.items()} | {
         each.model: each.queue for each in measured.models if each.queue is not None
     }
     hit_rate = {each.model: each.hit_rate for each in measured.models if each.hit_rate is not None}
@@ -64,6 +64,5 @@ def limits(site: Site, phase: Phase, baseline: Baseline | None = None) -> Limits
         for host in site.hosts_in(phase)
         if host.name in measured.storage
     }
-    names = {model.name for model, _ in served}
-    kept = {name: value for name, value in queue.items() if name in names}
+    kept = {name: value for name, value in queue.items() if name in served}
     return Limits(same, {"queue": kept, "hit_rate": hit_rate, "throughput": storage})

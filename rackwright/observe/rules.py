@@ -24,7 +24,7 @@ def groups(site: Site, phase: Phase, catalog: Catalog, baseline: Baseline | None
     """Every rule of a phase; Refusal where the catalog pins versions whose metrics are not known."""
     check(catalog)
     known = limits(site, phase, baseline)
-    served = [model.name for model, serving in site.models_in(phase) if serving.replicas]
+    served = [each.model.name for each in site.groups_in(phase) if each.serving.replicas]
     has_gpus = any(host.gpus for host in site.hosts_in(phase, "inference"))
     return [
         _group("rackwright-figures", FAST_S, recorded(slow=False)),

@@ -9,6 +9,7 @@ from rackwright.advice.advice import advice_data, advice_text
 from rackwright.advice.advise import advise
 from rackwright.errors import Refusal
 from rackwright.observe.series import Series
+from rackwright.site.models import Model
 from rackwright.site.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +75,15 @@ def test_prefill_apart_is_advised_where_it_pays(lab):
     names = {rests.name for rests in said[0].rests_on}
     assert {"Trend of the first token", "Transfer of a prompt's cache", "Further tokens together and apart"} <= names
     assert "cost" in said[0].what
+    assert "disaggregation: {prefill: " in said[0].what  # what to write
+
+
+def test_a_model_that_is_divided_already_is_not_advised_to_be(lab):
+    parts = {"replicas": 4, "disaggregation": {"prefill": 1, "decode": 3}}
+    models = tuple(Model.model_validate(each.model_dump() | {"phase2": parts}) for each in lab.models)
+    busy = recorded(ttft_p95=ramp(0.3, 0.9), ttft_usual=0.9)
+    said = advise(lab.model_copy(update={"models": models}), 2, busy)
+    assert all("aggregate" not in each.verdict for each in said)
 
 
 @pytest.mark.parametrize(

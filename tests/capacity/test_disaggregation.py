@@ -1,11 +1,16 @@
 """Prefill and decode apart: what the network takes, and when it pays."""
 
+from pathlib import Path
+
 import pytest
 
 from rackwright.capacity.disaggregation import apart, transfer_ms
+from rackwright.capacity.plan_text import plan_text
 from rackwright.capacity.replicas import replica_of
+from rackwright.capacity.site_plan import plan
 from rackwright.capacity.steady import Load
 from rackwright.capacity.timing import Timing
+from rackwright.site.site import Site
 
 QWEN = Timing(replica_of("Qwen/Qwen3-32B", "h100_sxm", tensor_parallel=2))
 
@@ -48,3 +53,28 @@ def test_every_verdict_has_its_figures():
         found = apart(QWEN, Load(calls, 8192, 300), 4, 100)
         assert found.why
         assert found.transfer_ms > 0
+
+
+def test_the_site_s_own_division_is_reckoned_and_never_better_than_the_best():
+    busy = Load(0.5, 8192, 300)
+    best = apart(QWEN, busy, 4, 100)
+    for prefill in (1, 2, 3):
+        wished = apart(QWEN, busy, 4, 100, wished=prefill)
+        assert (wished.prefill, wished.decode) in (
+            (prefill, 4 - prefill),
+            (0, 0),
+        )  # none: it carries too little
+        if wished.prefill:
+            assert wished.ttft_ms + 300 * wished.tpot_ms >= best.ttft_ms + 300 * best.tpot_ms - 1e-6
+    assert apart(QWEN, busy, 4, 100, wished=best.prefill) == best
+
+
+def test_the_plan_of_a_divided_model_says_what_its_own_division_gives():
+    divided = Path(__file__).resolve().parents[1] / "fixtures" / "valid" / "divided.yml"
+    site = Site.load(divided)
+    (phase,) = plan(site)
+    by_name = {each.model.name: each for each in phase.models}
+    found = by_name["llama-70b"].wished
+    assert (found.prefill, found.decode, found.network_gbps) == (1, 3, 100)
+    assert by_name["mistral-24b"].wished is None
+    assert "prefill and decode apart, as the site has it, on 100 GbE" in plan_text(site, (phase,))

@@ -5,7 +5,9 @@ from recorded import STEP, STEPS, at_step, ramp, recorded
 
 from rackwright.observe.judge import judge
 from rackwright.observe.limits import GPU_FOR, QUEUE_FOR, limits
+from rackwright.observe.rules import groups
 from rackwright.observe.trend import trend
+from rackwright.site.models import Model
 
 
 @pytest.fixture
@@ -99,3 +101,13 @@ def test_a_rise_is_told_from_chance():
 
 def test_one_step_up_at_the_end_is_no_trend():
     assert not trend([0.4] * 60 + [1.2] * 2).rises
+
+
+def test_halves_of_a_model_have_limits_and_rules_of_their_own(lab, catalog):
+    parts = {"replicas": 4, "disaggregation": {"prefill": 1, "decode": 3}}
+    (first, *rest) = lab.models
+    divided = lab.model_copy(update={"models": (Model.model_validate(first.model_dump() | {"phase2": parts}), *rest)})
+    found = limits(divided, 2).each["queue"]
+    assert found["llama-70b"] == 3 * found["llama-70b-prefill"] == limits(lab, 2).each["queue"]["llama-70b"] * 3 / 4
+    missed = [rule["expr"] for group in groups(divided, 2, catalog) for rule in group["rules"] if "alert" in rule]
+    assert any('model_name="llama-70b-prefill"' in each for each in missed if each.startswith("absent"))
