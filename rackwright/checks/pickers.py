@@ -8,6 +8,7 @@ from rackwright.checks.policies import GATEWAY, MODELS, end_of, engines
 from rackwright.checks.ways import is_open
 from rackwright.checks.workloads import Workload, workloads
 from rackwright.site import kserve_names
+from rackwright.site.halves import groups
 from rackwright.site.hosts import Phase
 from rackwright.site.models import Model
 from rackwright.site.serving import Serving
@@ -34,8 +35,9 @@ def pickers_are_reached(objects: Objects, site: Site, phase: Phase) -> Iterator[
             continue
         seen += 1
         kind, name = engines(model, serving, phase)
+        names = dict.fromkeys((name, *(each.model.name for each in groups(model, serving) if each.half)))
         ways = [(each, picker, "grpc") for each in gateways]
-        ways += [(picker, there[key], "http") for key in [(kind, MODELS, name)] if key in there]
+        ways += [(picker, there[key], "http") for key in ((kind, MODELS, each) for each in names) if key in there]
         faults += [fault for source, target, port in ways for fault in _shut(objects, source, target, port)]
     yield from whole(faults, "gateway", f"{seen} pickers are asked, and read their engines")
 

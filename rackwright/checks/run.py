@@ -15,6 +15,7 @@ from rackwright.checks.custom_references import (
 )
 from rackwright.checks.findings import Checked, Finding, Outcome
 from rackwright.checks.gateway import gateway_serves_tenants
+from rackwright.checks.halves import halves_meet, rdma_ports_are_allocatable
 from rackwright.checks.machines import gpus_are_allocatable, nodes_are_kept, nodes_are_ready
 from rackwright.checks.monitors import monitors_find_targets, prometheus_reaches_targets, prometheus_takes_monitors
 from rackwright.checks.objects import Objects
@@ -73,6 +74,7 @@ CHECKS = (
     Check("pods", "Is every pod ready?", lambda on: pods_are_ready(on.objects)),
     Check("daemons", "Does every DaemonSet run somewhere?", lambda on: daemons_have_nodes(on.objects)),
     Check("gpus", "Is every GPU allocatable?", lambda on: gpus_are_allocatable(on.objects, on.site, on.phase)),
+    Check("ports", "May pods use RDMA?", lambda on: rdma_ports_are_allocatable(on.objects, on.site, on.phase)),
     Check("gpu operator", "Is the GPU operator done?", lambda on: cluster_policy_is_ready(on.objects)),
     Check("databases", "Are the databases healthy?", lambda on: databases_are_healthy(on.objects, on.site)),
     Check("monitoring", "Do Prometheus and Alertmanager run?", lambda on: monitoring_runs(on.objects)),
@@ -91,6 +93,7 @@ CHECKS = (
     Check("peers", "Do policies name real namespaces?", lambda on: peers_are_real(on.objects)),
     Check("way", "May the gateway call the models?", lambda on: gateway_reaches_models(on.objects, on.site, on.phase)),
     Check("pickers", "May pickers be asked?", lambda on: pickers_are_reached(on.objects, on.site, on.phase)),
+    Check("halves", "Do halves of a model meet?", lambda on: halves_meet(on.objects, on.site, on.phase)),
     Check("kserve", "Has KServe taken its models?", lambda on: services_are_laid(on.objects, on.site, on.phase)),
     Check("monitors", "Does every monitor find its target?", lambda on: monitors_find_targets(on.objects)),
     Check("taken", "Does Prometheus take every monitor?", lambda on: prometheus_takes_monitors(on.objects)),
