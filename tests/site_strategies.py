@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from rackwright.site.hosts import Gpus
 from rackwright.site.known.gpu_products import gpu_products
 from rackwright.site.models import Model
+from rackwright.site.moving import moving
 from rackwright.site.splitting import legal_tensor_parallel, longest_context
 
 SHAPES = (
@@ -105,7 +106,7 @@ def sites(draw):
     model = draw(models(gpu, phases).filter(bool))
     first = {"api": "10.0.0.11", "kubeconfig": "~/.kube/first"}
     second = {"api": "10.0.0.5", "kubeconfig": "~/.kube/second", "pods": "10.44.0.0/16", "services": "10.45.0.0/16"}
-    return {
+    document = {
         "name": draw(st.from_regex(r"[a-z][a-z0-9-]{0,20}[a-z0-9]", fullmatch=True)),
         "operating_system": {"name": "ubuntu", "release": draw(st.sampled_from(["22.04", "24.04"]))},
         "networks": {
@@ -138,6 +139,25 @@ def sites(draw):
             "output_tokens": draw(st.integers(1, 56)),
         },
     }
+    return divided(document) if 2 in phases and draw(st.booleans()) else document
+
+
+def divided(document):
+    """The same with its model's prompts computed apart over ports of 400 Gb/s, where that does not lose."""
+    (model,) = (Model(**each) for each in document["models"])
+    longest = model.context_length - 64
+    move = moving(model, longest, [Gpus(**document["hosts"][0]["gpus"])], 400)
+    if document["gpu"]["driver_flavour"] != "open" or (move.least_tokens or longest + 1) > longest:
+        return document
+    changed = deepcopy(document)
+    changed["models"][0]["phase2"] = {"replicas": 3, "disaggregation": {"prefill": 1, "decode": 2}}
+    changed["workload"]["prompt_tokens"] = longest
+    changed["networks"]["storage"] = {"cidr": "10.0.1.0/24"}
+    for number, host in enumerate(changed["hosts"]):
+        host["storage_address"] = f"10.0.1.{11 + number}"
+        port = {"name": "fabric0", "path": "pci-0000:5e:00.0", "speed_gbps": 400, "network": "storage"}
+        host["nics"] = [*host["nics"], port]
+    return changed
 
 
 def places(data, place=()):
