@@ -13,6 +13,7 @@ from rackwright.cli import (
     provision,
     rehearse,
     reset,
+    rollout,
     schema,
     secrets,
     tools,
@@ -49,4 +50,5 @@ application.command(name="baseline")(observe.record)
 application.add_typer(plan.application, name="plan")
 application.add_typer(node.application, name="node")
 application.add_typer(upgrade.application, name="upgrade")
+application.add_typer(rollout.application, name="rollout")
 application.add_typer(secrets.application, name="secrets")

@@ -1,0 +1,107 @@
+"""`rackwright rollout` as it is typed: with what is built today, and in a played world."""
+
+import json
+import os
+import sys
+from functools import partial
+
+import pytest
+from played_world import ROOT
+
+import rackwright.cli
+from rackwright.rollout.lock import held
+from rackwright.rollout.runner import Runner
+
+
+@pytest.fixture
+def folder(tmp_path, world):
+    (tmp_path / "site.yml").write_text((ROOT / "inventory" / "lab" / "site.yml").read_text())
+    return world.folder
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", open(os.devnull))  # noqa: PTH123, SIM115 - nobody sits there
+
+    def run(*arguments):
+        code = rackwright.cli._run(["rollout", *map(str, arguments)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def played(world, monkeypatch):
+    """Where nobody but the test knows that the world is played."""
+    monkeypatch.setattr("rackwright.rollout.built.live", lambda: world.world)
+    timeless = partial(Runner, sleep=world.clock.sleep, clock=world.clock)
+    monkeypatch.setattr("rackwright.rollout.rollout.Runner", timeless)
+    return world
+
+
+def test_what_is_not_built_is_shown_so_and_not_begun(command, folder):
+    code, out, _ = command("plan", folder)
+    assert code == 0
+    assert "copy/postgresql (not built)" in out
+    code, _, err = command("run", folder, "--yes")
+    assert code == 1
+    assert "cannot be carried out yet; nothing was changed" in err
+    assert sorted(path.name for path in folder.iterdir()) == ["site.yml"]
+
+
+def test_a_plan_as_data(command, folder):
+    data = json.loads(command("plan", folder, "--json")[1])
+    assert len(data["stages"]) == 11
+    assert not any(step["built"] for stage in data["stages"] for step in stage["steps"])
+
+
+def test_a_whole_life_with_a_stop_an_override_and_a_report(command, folder, played):
+    code, out, err = command("run", folder, "--yes", "--until", "copy")
+    assert code == 0, err
+    assert "5  copy        3 of 3 done" in out
+    played.failing = {"recall"}
+    code, _, err = command("run", folder, "--yes")
+    assert code == 1
+    assert "proof/queries stops at the gate recall: recall is worse than 17.5; wanted: well." in err
+    assert "Stopped" in command("status", folder)[1]
+    code, _, err = command("run", folder, "--yes", "--override", "recall")
+    assert code == 1
+    assert "no-return ends the way back, and nobody can be asked here." in err
+    assert command("run", folder, "--yes", "--no-return", "lap")[0] == 1
+    assert played.word("no-return/part") == ""
+    code, out, err = command("run", folder, "--yes", "--no-return", "lab", "--json")
+    assert code == 0, err
+    assert json.loads(out)["next"] == ""
+    assert json.loads(out)["overridden"]
+    assert "Overridden: recall at proof/queries by " in command("status", folder)[1]
+    _, out, _ = command("report", folder)
+    assert "recall overridden: recall is worse than 17.5" in out
+    code, _, err = command("back", folder, "--yes")
+    assert code == 1
+    assert "The point of no return was passed" in err
+
+
+def test_back_says_its_steps_and_what_is_lost(command, folder, played):
+    command("run", folder, "--yes", "--until", "stand-by")
+    code, out, err = command("back", folder, "--yes", "--to", "copy")
+    assert code == 0, err
+    assert "cut-over/postgresql: the same the other way" in err
+    assert "Lost by it: nothing." in err
+    assert "7  traffic     0 of 4 done" in out
+    assert played.word("copy/postgresql") == "done"
+
+
+def test_without_a_terminal_and_without_yes_it_is_wrong_usage(command, folder, played):
+    assert command("run", folder)[0] == 2
+    assert command("back", folder)[0] == 2
+    assert not played.lines()
+
+
+def test_a_second_operator_is_told(command, folder, played):
+    with held(folder):
+        code, _, err = command("run", folder, "--yes")
+        assert code == 1
+        assert "carries this rollout out" in err
+        assert str(os.getpid()) in command("status", folder)[1]
+    assert not played.lines()
