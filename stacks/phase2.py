@@ -42,7 +42,7 @@ def lay(given: Given) -> None:
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
                       upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,
                       address=site.door(2), address_moves=True, issuers=ground.certificates.issuer,
-                      by_priority=[model.name for model, serving in served if serving.priority],
+                      divided=moved, by_priority=[model.name for model, serving in served if serving.priority],
                       pickers=pickers, pickers_in=[router.name, *([models.name] if models.lent else [])],
                       quota_images=(images["ratelimit"], images["valkey"]), **ground.watched, opts=given.options)
     # fmt: on

@@ -52,9 +52,13 @@ class Gateway(Component):
         pickers: Mapping[str, Sequence[str]] = MappingProxyType({}),
         pickers_in: Sequence[str] = ("router",),
         quota_images: tuple[Image, Image] | None = None,
+        divided: Collection[str] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`quota_images` are those of the service that counts tokens and of its store: without them nobody counts."""
+        """`quota_images` are those of the service that counts tokens and of its store: without them nobody counts.
+
+        `divided` are models whose replicas hand caches to each other.
+        """
         super().__init__(name, opts)
         limited = quota_images is not None and any(counted(tenant) for tenant in tenants)
         self._shut(models_in, upstreams, pickers_in, pickers, counting=limited)
@@ -71,6 +75,7 @@ class Gateway(Component):
                     pickers=pickers,
                     by_priority=by_priority,
                     counts=quotas.address(name) if limited else None,
+                    divided=divided,
                 ),
                 indent=1,
             )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from components.gateway.caches import no_word_of_caches
 from components.gateway.clusters import MODELS, clusters
 from components.gateway.filters import filters, router, typed
 from components.gateway.picking import asking, clusters_of_pickers, replies_of_models
@@ -40,15 +41,17 @@ def envoy_configuration(
     pickers: Mapping[str, Sequence[str]] = MappingProxyType({}),
     by_priority: Collection[str] = (),
     counts: str | None = None,
+    divided: Collection[str] = (),
 ) -> Configuration:
     """The whole bootstrap; `keys` are API keys by their names in the vault, `upstreams` are host:port by model.
 
     `pickers` are host:port of whom to ask where a request to a model goes, the first one first; `by_priority` are
     models whose engine is told the tenant's class. `counts` is the host:port at which tokens are counted.
+    `divided` are models whose replicas hand caches to each other.
     """
     models = model_routes(gateway, tuple(upstreams), picked=tuple(pickers), by_priority=by_priority)
     tenants_in = tenant_routes(gateway, tenants, keys, counting=counts is not None)
-    passed = filters(gateway, counting() if counts else ())
+    passed = filters(gateway, counting() if counts else (), [no_word_of_caches()] if divided else ())
     listeners = [_https(gateway, tenants_in, passed, place), _models(gateway, models), _metrics(place)]
     found = [*clusters(gateway, tenants, upstreams, place, counts), *clusters_of_pickers(pickers)]
     return {

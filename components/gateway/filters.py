@@ -22,20 +22,22 @@ STEERING = (
     "x-vllm-",
 )
 RATE_LIMIT, BODY_LIMIT = "envoy.filters.http.local_ratelimit", "envoy.filters.http.buffer"
+SCRIPT = "envoy.filters.http.lua"
 SHORTEST_FILL_S = 0.05  # Envoy's least interval between two fills of a bucket
 ALWAYS = {"default_value": {"numerator": 100, "denominator": "HUNDRED"}}
 
 
-def filters(gateway: Gateway, counting: Sequence[Filter] = ()) -> list[Filter]:
+def filters(gateway: Gateway, counting: Sequence[Filter] = (), reading: Sequence[Filter] = ()) -> list[Filter]:
     """Strip, limit the rate (each tenant's route says to what), count tokens where that is asked, limit the body, send.
 
-    The limit of a body is that of an answer that is held to be read, too.
+    The limit of a body is that of an answer that is held to be read, too. `reading` are filters that read a whole body.
     """
     return [
         _strip(),
         typed(RATE_LIMIT, "http.local_ratelimit.v3.LocalRateLimit", stat_prefix="none"),
         *counting,
         typed(BODY_LIMIT, "http.buffer.v3.Buffer", max_request_bytes=gateway.request_limit_mib * 2**20),
+        *reading,
         router(),
     ]
 
@@ -60,7 +62,8 @@ def rate_limit(name: str, requests_per_minute: int) -> dict[str, Any]:
 
 def no_body() -> dict[str, Any]:
     """A route that answers without waiting for a body."""
-    return {BODY_LIMIT: kind("http.buffer.v3.BufferPerRoute") | {"disabled": True}}
+    off = {"disabled": True}
+    return {BODY_LIMIT: kind("http.buffer.v3.BufferPerRoute") | off, SCRIPT: kind("http.lua.v3.LuaPerRoute") | off}
 
 
 def share(limit: int, gateway: Gateway) -> int:
