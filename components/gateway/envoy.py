@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from components.gateway.caches import no_word_of_caches
+from components.gateway.caches import reading
 from components.gateway.clusters import MODELS, clusters
 from components.gateway.filters import filters, router, typed
 from components.gateway.picking import asking, clusters_of_pickers, replies_of_models
@@ -51,7 +51,7 @@ def envoy_configuration(
     """
     models = model_routes(gateway, tuple(upstreams), picked=tuple(pickers), by_priority=by_priority)
     tenants_in = tenant_routes(gateway, tenants, keys, counting=counts is not None)
-    passed = filters(gateway, counting() if counts else (), [no_word_of_caches()] if divided else ())
+    passed = filters(gateway, counting() if counts else (), [reading(upstreams, divided)] if divided else ())
     listeners = [_https(gateway, tenants_in, passed, place), _models(gateway, models), _metrics(place)]
     found = [*clusters(gateway, tenants, upstreams, place, counts), *clusters_of_pickers(pickers)]
     return {

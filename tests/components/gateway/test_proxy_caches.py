@@ -55,3 +55,29 @@ def test_what_has_no_body_and_who_has_no_key_need_none(proxy):
 def test_a_site_without_divided_models_reads_no_body_for_it(start):
     proxy = start()
     assert send(proxy, json.dumps({"model": "llama", "kv_transfer_params": WORD})).status_code == 200
+
+
+SEVERAL = [["one", "two"], ['a ] "quoted", end', "two"], [[1, 2], [3]], ["back\\\\", "two"]]
+ONE = ["one", ["one"], ['one, with a comma", "and a quote'], [1, 2, 3], [[1, 2, 3]], 'a list: ["a", "b"]']
+
+
+@pytest.mark.parametrize("prompt", SEVERAL, ids=range(len(SEVERAL)))
+def test_several_prompts_in_one_request_are_refused_where_one_s_cache_would_answer_all(proxy, prompt):
+    way = "/v1/completions"
+    for indent in (None, 2):
+        body = json.dumps({"model": "llama", "prompt": prompt}, indent=indent)
+        answer = proxy.client().post(f"/llama{way}?a=b", content=body)
+        assert answer.status_code == 400
+        assert "one prompt" in answer.json()["error"]["message"]
+    assert not proxy.engines["llama"].seen
+    assert proxy.client().post(f"/qwen{way}", json={"model": "qwen", "prompt": prompt}).status_code == 200
+
+
+@pytest.mark.parametrize("prompt", ONE, ids=range(len(ONE)))
+def test_one_prompt_is_answered_however_it_is_written(proxy, prompt):
+    assert proxy.client().post("/llama/v1/completions", json={"model": "llama", "prompt": prompt}).status_code == 200
+
+
+def test_a_model_that_is_alone_is_asked_without_its_name(start):
+    proxy = start(models=("llama",), told={"divided": ["llama"]})
+    assert proxy.client().post("/v1/completions", json={"prompt": ["one", "two"]}).status_code == 400
