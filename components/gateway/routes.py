@@ -16,8 +16,9 @@ Route = dict[str, Any]
 # body claims, whatever the gateway says of it (chat/completions/batch), others load weights.
 API = ("chat/completions", "completions", "messages", "messages/count_tokens", "models", "responses")
 PREVIOUS = "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"
-CONNECT_FAILED: dict[str, Any] = {  # nothing was begun yet
-    "retry_on": "connect-failure,reset-before-request",
+NOT_BEGUN: dict[str, Any] = {
+    "retry_on": "connect-failure,reset-before-request,retriable-status-codes",
+    "retriable_status_codes": [503],  # a door's, whose engine is gone
     "num_retries": 2,
     # Elsewhere: one that has just died counts as well for some seconds, and would be chosen again.
     "retry_host_predicate": [
@@ -106,7 +107,7 @@ def _model_route(gateway: Gateway, prefix: str, model: str) -> Route:
     if prefix:
         way["regex_rewrite"] = {"pattern": {"regex": f"^{prefix}/"}, "substitution": "/"}
     match = {"safe_regex": {"regex": f"{prefix}/v1/({'|'.join(API)})"}}
-    return {"name": model, "match": match, "route": way | {"retry_policy": CONNECT_FAILED}}
+    return {"name": model, "match": match, "route": way | {"retry_policy": NOT_BEGUN}}
 
 
 def _picked_route(gateway: Gateway, prefix: str, model: str, words: dict[str, Any]) -> Route:
