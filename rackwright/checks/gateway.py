@@ -67,7 +67,7 @@ def _with_key(site: Site, phase: Phase, context: ssl.SSLContext, model: str, ten
     return failed(
         where,
         f"answers with {answer.status} and {'a completion' if answer.body.get('choices') else 'no completion'}",
-        f"See its server: kubectl -n models logs deployment/{model}",
+        f"See its server: kubectl -n models logs service/{model}",
     )
 
 
