@@ -16,6 +16,7 @@ from components.gateway.picking import asking, clusters_of_pickers, replies_of_m
 from components.gateway.place import Place
 from components.gateway.replies import replies
 from components.gateway.routes import model_routes, one_place_for_keys, tenant_routes
+from components.gateway.shifting import Shift, beyond, shifted
 from components.gateway.tokens import counting
 from components.gateway.urgency import mutation
 from rackwright.site.gateway import Gateway
@@ -42,18 +43,20 @@ def envoy_configuration(
     by_priority: Collection[str] = (),
     counts: str | None = None,
     divided: Collection[str] = (),
+    shift: Shift | None = None,
 ) -> Configuration:
     """The whole bootstrap; `keys` are API keys by their names in the vault, `upstreams` are host:port by model.
 
     `pickers` are host:port of whom to ask where a request to a model goes, the first one first; `by_priority` are
     models whose engine is told the tenant's class. `counts` is the host:port at which tokens are counted.
-    `divided` are models whose replicas hand caches to each other.
+    `divided` are models whose replicas hand caches to each other. `shift` says which sessions go on to another door.
     """
     models = model_routes(gateway, tuple(upstreams), picked=tuple(pickers), by_priority=by_priority)
-    tenants_in = tenant_routes(gateway, tenants, keys, counting=counts is not None)
+    tenants_in = shifted(tenant_routes(gateway, tenants, keys, counting=counts is not None), shift)
     passed = filters(gateway, counting() if counts else (), [reading(upstreams, divided)] if divided else ())
     listeners = [_https(gateway, tenants_in, passed, place), _models(gateway, models), _metrics(place)]
     found = [*clusters(gateway, tenants, upstreams, place, counts), *clusters_of_pickers(pickers)]
+    found += beyond(shift, place)
     return {
         "node": {"id": "gateway", "cluster": "gateway"},
         "admin": {"address": _socket("127.0.0.1", place.admin_port)},

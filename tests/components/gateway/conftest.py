@@ -53,7 +53,9 @@ def start(tmp_path):
     """Start a proxy for some models; everything that it started is ended afterwards."""
     running: list[Proxy] = []
 
-    def begin(models=("llama", "qwen"), tenants=None, others=None, names=None, told=None, **settings) -> Proxy:
+    def begin(
+        models=("llama", "qwen"), tenants=None, others=None, names=None, told=None, authority=None, **settings
+    ) -> Proxy:
         gateway = Gateway(host=HOST, **{"replicas": 1, "request_limit_mib": 1} | settings)
         tenants = tenants or (Tenant(name="chat", key="chat_key"), Tenant(name="batch", key="batch_key"))
         keys = {tenant.key: f"a-key-of-{tenant.name}-{'x' * 24}" for tenant in tenants}
@@ -64,6 +66,8 @@ def start(tmp_path):
             folder = Path(tmp_path / f"proxy-{len(running)}")
             folder.mkdir()
             certify(folder)
+            if authority:  # whom this one trusts behind another door
+                shutil.copy(authority, folder / "ca.crt")
             place = Place("127.0.0.1", free_port(), free_port(), free_port(), str(folder), str(folder))
             rendered = envoy_configuration(gateway, tenants, keys, upstreams, place, **(told or {}))
             if names:
