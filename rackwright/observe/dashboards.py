@@ -68,6 +68,8 @@ BOARDS = (
         Panel("Calls answered", ("model:calls",)),
         Panel("Tokens a second", ("model:prompt_tokens", "model:output_tokens")),
         Panel("Tokens of a call", ("model:prompt_mean", "model:output_mean")),
+        Panel("Caches read from other replicas", ("model:caches_moved",)),
+        Panel("Caches that could not be read", ("model:caches_lost",)),
         Panel("Replicas that answer", ("model:replicas",)),
         Panel("Calls let in uncounted", ("door:uncounted",)),
     )),

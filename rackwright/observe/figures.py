@@ -194,6 +194,8 @@ LOAD = (
         ("output_tokens", "tokens/s", "Generated tokens", rate("vllm:generation_tokens_total")),
         ("prompt_mean", "tokens", "Prompt of a call", mean_of("request_prompt_tokens")),
         ("output_mean", "tokens", "Answer of a call", mean_of("request_generation_tokens")),
+        ("caches_moved", "B/s", "Caches read from other replicas", rate("vllm:nixl_bytes_transferred_sum")),
+        ("caches_lost", "1/s", "Caches that could not be read", rate("vllm:nixl_num_failed_transfers_total")),
         ("replicas", "1", "Replicas that answer", "count by (model_name) (vllm:num_requests_running)"),
     ),
     Figure(

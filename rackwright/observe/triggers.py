@@ -133,6 +133,12 @@ TRIGGERS = (
         "Prompts may stand in the way of answers: `rackwright advise` says whether prefill and decode apart would pay.",
     ),
     Trigger(
+        "CachesDoNotMove", "model", _over("model:caches_lost", of.CACHES_LOST), of.CACHES_FOR, "warning",
+        f"Replicas of {MODEL} cannot read caches out of those that computed them",
+        "Each such prompt is computed twice: see what the engine's log says of NIXL and UCX, `rackwright check` for "
+        "ports that are not offered, and `rdma link` on the hosts.",
+    ),
+    Trigger(
         "StorageNearLimit", "host", _over_limit("host:throughput", "throughput", of.NEAR), of.STORAGE_FOR, "warning",
         "Drives of {{ $labels.instance }} give nearly all that was measured of them",
         "Find who reads or writes (dashboard Storage); move it, or give it drives of its own.",

@@ -46,6 +46,7 @@ class Behaviour:
     held: Value = 0  # calls that wait in the router
     waits: Value = 0.002  # seconds that a call waits there
     uncounted: Value = 0  # calls a second
+    lost: Value = 0  # caches a second that could not be read from another replica
     renamed: bool = False  # the scrape did not keep the exporter's labels
     gone: Callable[[str, int], bool] = seen
 
@@ -101,6 +102,11 @@ def engines(how: Behaviour) -> Iterator[tuple[str, list[float]]]:
             yield f"vllm:kv_cache_usage_perc{{{labels}}}", gauge(how.kv, how)
             yield f"vllm:num_preemptions_total{{{labels}}}", rate(0.0)
             yield f'vllm:request_success_total{{{labels},finished_reason="stop"}}', rate(1.0)
+            yield f"vllm:nixl_bytes_transferred_sum{{{labels}}}", rate(1e9)
+            yield (
+                f"vllm:nixl_num_failed_transfers_total{{{labels}}}",
+                total(lambda minute: at(how.lost, minute), how.minutes),
+            )
             for kind, tokens in (("prompt", how.prompt), ("generation", how.answer)):
                 yield f"vllm:{kind}_tokens_total{{{labels}}}", rate(tokens)
                 yield f"vllm:request_{kind}_tokens_sum{{{labels}}}", rate(tokens)

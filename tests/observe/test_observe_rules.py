@@ -46,6 +46,7 @@ FIRES = {
     "VolumeNearlyFull": (Behaviour(used=from_minute(10, 0.9, 0.89)), 0, set()),
     "VolumeFullSoon": (Behaviour(used=lambda minute: 0.3 + minute * 0.0004), 1, set()),
     "ConnectionsNearlyUsedUp": (Behaviour(connections=from_minute(10, 390, 60)), 10, set()),
+    "CachesDoNotMove": (Behaviour(lost=from_minute(15, 0.5, 0)), 15, set()),
     "TokensNotCounted": (Behaviour(uncounted=from_minute(15, 2.0, 0)), 15, set()),
 }
 SILENT = {
