@@ -7,6 +7,7 @@ import pytest
 from rackwright.capacity.disaggregation import apart, transfer_ms
 from rackwright.capacity.plan_text import plan_text
 from rackwright.capacity.replicas import replica_of
+from rackwright.capacity.report.page import write
 from rackwright.capacity.site_plan import plan
 from rackwright.capacity.steady import Load
 from rackwright.capacity.timing import Timing
@@ -69,7 +70,7 @@ def test_the_site_s_own_division_is_reckoned_and_never_better_than_the_best():
     assert apart(QWEN, busy, 4, 100, wished=best.prefill) == best
 
 
-def test_the_plan_of_a_divided_model_says_what_its_own_division_gives():
+def test_the_plan_of_a_divided_model_says_what_its_own_division_gives(tmp_path):
     divided = Path(__file__).resolve().parents[1] / "fixtures" / "valid" / "divided.yml"
     site = Site.load(divided)
     (phase,) = plan(site)
@@ -78,3 +79,6 @@ def test_the_plan_of_a_divided_model_says_what_its_own_division_gives():
     assert (found.prefill, found.decode, found.network_gbps) == (1, 3, 100)
     assert by_name["mistral-24b"].wished is None
     assert "prefill and decode apart, as the site has it, on 100 GbE" in plan_text(site, (phase,))
+    page = tmp_path / "plan.html"
+    write(site, (phase,), page)
+    assert "prefill and decode apart, as the site has it, on 100 Gbit/s" in page.read_text()

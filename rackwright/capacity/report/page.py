@@ -120,9 +120,10 @@ def _model(site: Site, plan: ModelPlan) -> str:
         ),
     ]
     notes = [f"assumes {assumed_text(plan.replica)}", *remarks(plan.replica)]
+    divided = [(plan.wished, ", as the site has it,")] if plan.wished else [(each, "") for each in plan.divided]
     notes += [
-        f"prefill and decode apart on {each.network_gbps:g} Gbit/s {PAYS[each.pays]}: {each.why}"
-        for each in plan.divided
+        f"prefill and decode apart{as_it_is} on {each.network_gbps:g} Gbit/s {PAYS[each.pays]}: {each.why}"
+        for each, as_it_is in divided
     ]
     title = f"<h3>{escape(plan.model.name)}</h3>"
     return f"{title}<div class='pictures'>{''.join(shown)}</div>{_tails(plan)}{_notes(notes)}"
