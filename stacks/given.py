@@ -38,6 +38,7 @@ class Given:
     secrets: Mapping[str, pulumi.Output[str]]
     options: pulumi.ResourceOptions
     baseline: Baseline | None = None  # what a load test measured, where there was one
+    share: int = 0  # percent of phase 1's sessions that go on to phase 2's door
 
     @property
     def servers(self) -> tuple[Host, ...]:
@@ -88,7 +89,21 @@ def read(phase: Phase) -> Given:
         secrets={name: pulumi.Output.secret(value) for name, value in values.items()},
         options=_options(site, phase, kubeconfig),
         baseline=baseline.load(place),
+        share=_share(config, site, phase),
     )
+
+
+def _share(config: pulumi.Config, site: Site, phase: Phase) -> int:
+    """What the rollout has set; Refusal where it cannot be meant."""
+    share = config.get_int("share") or 0
+    if not 0 <= share <= 100:
+        raise Refusal(f"rackwright:share is {share}, and no percentage.", "Set it from 0 to 100.")
+    if share and (phase != 1 or site.phases != (1, 2)):
+        raise Refusal(
+            f"rackwright:share is {share}, and phase {phase} of {site.name} has no phase 2 to send anybody to.",
+            "Set it for the stack phase1 of a site with both phases, or remove it: pulumi config rm rackwright:share.",
+        )
+    return share
 
 
 def _options(site: Site, phase: Phase, kubeconfig: Path) -> pulumi.ResourceOptions:

@@ -4,9 +4,19 @@ import pulumi
 
 from components.certificates import ISSUER
 from components.gateway import Gateway
+from components.gateway.shifting import Shift
 from components.vllm import Vllm
+from rackwright.rollout.way import Way
 from stacks.foundation import found
 from stacks.given import Given
+
+
+def shift(given: Given) -> Shift | None:
+    """Sessions that go on to phase 2's door, while the site moves there."""
+    site = given.site
+    if not given.share:
+        return None
+    return Shift(f"{site.door(2)}:{site.gateway.port}", site.gateway.host, given.share, Way(site).moving)
 
 
 def lay(given: Given) -> None:
@@ -20,7 +30,7 @@ def lay(given: Given) -> None:
                   callers=["gateway"], **ground.kept, **ground.watched, opts=given.options)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,
                       upstreams=models.upstreams, models_in=models.name, nodes=len(given.hosts), issuer=ISSUER,
-                      address=site.door(1), issuers=ground.certificates.issuer,
+                      address=site.door(1), issuers=ground.certificates.issuer, shift=shift(given),
                       **ground.watched, opts=given.options)
     # fmt: on
     for part in (gateway, ground.qdrant, ground.postgres, ground.monitoring):

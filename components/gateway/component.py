@@ -22,6 +22,7 @@ from components.gateway.objects import (
     service,
 )
 from components.gateway.place import Place
+from components.gateway.shifting import Shift, way_out
 from components.gateway.tokens import counted
 from rackwright.site.catalog import Image
 from rackwright.site.gateway import Gateway as Settings
@@ -53,15 +54,16 @@ class Gateway(Component):
         pickers_in: Sequence[str] = ("router",),
         quota_images: tuple[Image, Image] | None = None,
         divided: Collection[str] = (),
+        shift: Shift | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`quota_images` are those of the service that counts tokens and of its store: without them nobody counts.
 
-        `divided` are models whose replicas hand caches to each other.
+        `divided` are models whose replicas hand caches to each other. `shift` says who goes on to another door.
         """
         super().__init__(name, opts)
         limited = quota_images is not None and any(counted(tenant) for tenant in tenants)
-        self._shut(models_in, upstreams, pickers_in, pickers, counting=limited)
+        self._shut(models_in, upstreams, pickers_in, pickers, counting=limited, shift=shift)
         if quota_images and limited:
             self._count(tenants, quota_images, scrape_interval_s, monitors)
         wanted = {tenant.key: keys[tenant.key] for tenant in tenants}
@@ -76,6 +78,7 @@ class Gateway(Component):
                     by_priority=by_priority,
                     counts=quotas.address(name) if limited else None,
                     divided=divided,
+                    shift=shift,
                 ),
                 indent=1,
             )
@@ -86,7 +89,8 @@ class Gateway(Component):
             self.add(certificate(gateway, [address], issuer), after=[issuers]),
             self.add(account()),
         ]
-        self.add(deployment(gateway, image=image, version=edition(rendered)), after=needed)
+        share = shift.percent if shift else 0
+        self.add(deployment(gateway, image=image, version=edition(rendered), share=share), after=needed)
         self.add(service(gateway, address if address_moves else None))
         if min(gateway.replicas, nodes) > 1:  # a lone node must let itself be drained
             self.add(budget())
@@ -115,6 +119,7 @@ class Gateway(Component):
         pickers: Mapping[str, Sequence[str]],
         *,
         counting: bool,
+        shift: Shift | None,
     ) -> None:
         place = Place()
         ports = _ports(upstreams.values())
@@ -126,7 +131,7 @@ class Gateway(Component):
         if counting:
             ways_in += [from_peers([neighbours()], quotas.PORT), scrapes(quotas.METRICS_PORT)]
             ways_out.append(to_peers([neighbours()], quotas.PORT))
-        self.add(policy(self.name, ingress=ways_in, egress=ways_out))
+        self.add(policy(self.name, ingress=ways_in, egress=[*ways_out, *way_out(shift)]))
 
 
 def _ports(addresses: Iterable[str]) -> list[int]:

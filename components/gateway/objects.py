@@ -15,6 +15,7 @@ from rackwright.site.gateway import Gateway
 NAME = "gateway"
 CONFIGURATION, CERTIFICATE = "gateway-configuration", "gateway-tls"
 LABELS = {"app.kubernetes.io/name": "envoy", "app.kubernetes.io/instance": NAME}
+SHARE = "rackwright/share"
 USER = 101  # the image's own
 WORKERS = 4
 LEAVE_S, END_S = 15, 15
@@ -42,10 +43,14 @@ def configuration(files: Mapping[str, Any]) -> Manifest:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": CONFIGURATION}, "stringData": dict(files)}
 
 
-def deployment(gateway: Gateway, *, image: Image, version: Any) -> Manifest:
-    """The proxies; another version of the configuration replaces them one by one, each after its last request."""
+def deployment(gateway: Gateway, *, image: Image, version: Any, share: int = 0) -> Manifest:
+    """The proxies; another version of the configuration replaces them one by one, each after its last request.
+
+    Each shows the share of sessions that it sends on to another door, where it sends any.
+    """
+    shown = {"rackwright/configuration": version} | ({SHARE: str(share)} if share else {})
     template = {
-        "metadata": {"labels": LABELS | PART_OF, "annotations": {"rackwright/configuration": version}},
+        "metadata": {"labels": LABELS | PART_OF, "annotations": shown},
         "spec": _pod(gateway, image),
     }
     spec = {

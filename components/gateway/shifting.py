@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.base.network import tcp
 from components.gateway.clusters import options, thresholds
 from components.gateway.place import Place
 
@@ -61,6 +62,14 @@ def beyond(shift: Shift | None, place: Place) -> list[dict[str, Any]]:
             "typed_extension_protocol_options": options({"http2_protocol_options": {}}),
         }
     ]
+
+
+def way_out(shift: Shift | None) -> list[dict[str, Any]]:
+    """The way to the other door, where anybody goes there."""
+    if shift is None or not shift.percent:
+        return []
+    host, port = shift.door.rsplit(":", maxsplit=1)
+    return [{"to": [{"ipBlock": {"cidr": f"{host}/32"}}], "ports": tcp(int(port))}]
 
 
 def _shared(route: dict[str, Any], shift: Shift) -> dict[str, Any]:

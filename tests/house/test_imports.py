@@ -45,8 +45,8 @@ MAY_IMPORT = {
     "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},
     "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},
     "stacks": {
-        "pulumi", "pulumi_kubernetes", "components", "rackwright.errors", "rackwright.observe", "rackwright.secrets",
-        "rackwright.site",
+        "pulumi", "pulumi_kubernetes", "components", "rackwright.errors", "rackwright.observe", "rackwright.rollout",
+        "rackwright.secrets", "rackwright.site",
         "rackwright.user_path",
     },
 }  # fmt: skip

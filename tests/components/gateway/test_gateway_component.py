@@ -7,6 +7,7 @@ import pytest
 from registered import registered
 
 from components.gateway import Gateway, quotas
+from components.gateway.shifting import Shift
 from rackwright.site.catalog import Image
 from rackwright.site.gateway import Gateway as Settings
 from rackwright.site.tenants import Limits, Tenant
@@ -74,3 +75,17 @@ def test_an_address_that_moves_is_the_services_and_the_certificates(lay):
     assert objects["Service", "gateway/gateway"]["spec"]["loadBalancerIP"] == "10.0.0.6"
     assert objects["Certificate", "gateway/gateway"]["spec"]["ipAddresses"] == ["10.0.0.6"]
     assert "loadBalancerIP" not in lay(PLAIN)["Service", "gateway/gateway"]["spec"]
+
+
+def test_who_goes_on_to_another_door_is_let_out_and_each_proxy_shows_its_share(lay):
+    share = Shift("10.0.0.60:443", "llm.example.internal", 10, ("llama",))
+    objects = lay(PLAIN, shift=share)
+    ways = objects["NetworkPolicy", "gateway/gateway"]["spec"]["egress"]
+    assert {"to": [{"ipBlock": {"cidr": "10.0.0.60/32"}}], "ports": [{"protocol": "TCP", "port": 443}]} in ways
+    shown = objects["Deployment", "gateway/gateway"]["spec"]["template"]["metadata"]["annotations"]
+    assert shown["rackwright/share"] == "10"
+    plain = lay(PLAIN)
+    assert (
+        "rackwright/share" not in plain["Deployment", "gateway/gateway"]["spec"]["template"]["metadata"]["annotations"]
+    )
+    assert len(plain["NetworkPolicy", "gateway/gateway"]["spec"]["egress"]) == len(ways) - 1
