@@ -120,8 +120,10 @@ class Kserve(Component):
         charts: Mapping[str, Chart],
         engines: Mapping[str, Manifest],
         pickers: Mapping[str, tuple[Manifest, Manifest]],
-        beside: str,
+        engines_in: str,
+        beside: pulumi.Resource,
         after: Sequence[pulumi.Resource],
+        kinds: Sequence[pulumi.Resource],
         caller: str,
         to_api: Rule,
         scrape_interval_s: int,
@@ -129,24 +131,28 @@ class Kserve(Component):
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`engines` are templates of pods by model, `pickers` a pod and its configuration; all go into `beside`."""
+        """`engines` are templates of pods by model, `pickers` a pod and its configuration.
+
+        All of it goes into the namespace `beside`, whose name is `engines_in`; `after` is what services wait for, and
+        `kinds` are the definitions of pools and objectives, which the controller looks for when it starts.
+        """
         super().__init__(name, opts)
         self.add(policy(name, ingress=[from_anyone(WEBHOOK_PORT)], egress=[names(), to_api]))
         definitions = self.release(charts[DEFINITIONS], {})
         # Until its webhook is at work, the API server refuses every service and preset.
-        installed = self.release(charts[CONTROLLER], values(), after=[definitions, issuers, *after])
+        installed = self.release(charts[CONTROLLER], values(), after=[definitions, issuers, *kinds])
         for each in ways(caller, engines.values(), [pod for pod, _ in pickers.values()], to_api):
-            self.add(_in(beside, each))
-        made: list[pulumi.Resource] = [self.add(_in(beside, each), after=[installed]) for each in presets()]
+            self.add(_in(engines_in, each), after=[beside])
+        self.add(_in(engines_in, monitor(scrape_interval_s)), after=[beside, monitors])
+        made: list[pulumi.Resource] = [self.add(_in(engines_in, each), after=[beside, installed]) for each in presets()]
         for model, serving in sorted(models, key=lambda each: -each[0].gpus):
             pod, told = pickers[model.name]
             served = service(model, serving, engine=engines[model.name], picker=pod, told=told)
             # Merged and laid out by then; weights may take an hour, and `rackwright check` looks whether they came.
-            made = [*made, self.add(_in(beside, served), after=made, wait="condition=PresetsCombined")]
-        self.add(_in(beside, monitor(scrape_interval_s)), after=[monitors])
+            made = [*made, self.add(_in(engines_in, served), after=[*after, *made], wait="condition=PresetsCombined")]
         self.pickers = {
             model.name: [
-                f"{picker_service(model.name)}.{beside}.svc.cluster.local:{port(pickers[model.name][0], 'grpc')}"
+                f"{picker_service(model.name)}.{engines_in}.svc.cluster.local:{port(pickers[model.name][0], 'grpc')}"
             ]
             for model, _ in models
         }

@@ -68,6 +68,11 @@ def test_definitions_that_both_use_have_one_owner(rack, manifest):
     assert told["kserve"]["llmisvc"]["createGIECRDs"] is False
 
 
+def test_the_controller_starts_when_the_kinds_are_there_that_it_looks_for(rack):
+    waits = {urn.rpartition("::")[2] for urn in rack.named("kserve/kserve-llmisvc-resources").dependencies}
+    assert {f"router/{each['metadata']['name']}" for each in definitions()} <= waits
+
+
 def test_what_is_deleted_last_is_what_others_stand_on(rack):
     """A service goes while its controller is there to let it go; definitions of pools go after all pools."""
     waits = {each.name: set(each.dependencies) for each in rack.resources}
@@ -87,6 +92,16 @@ def test_what_is_deleted_last_is_what_others_stand_on(rack):
     assert {"kserve/kserve-config-llm-template", "kserve/kserve-config-llm-scheduler"} <= below
     assert {f"router/{each['metadata']['name']}" for each in definitions()} <= below
     assert {"certificates/rackwright", "models/vllm", "models/hub-hub-token", f"models/{OURS.name}"} <= below
+
+
+def test_nothing_is_made_in_a_namespace_before_that_is_there(rack):
+    waits = {each.name: {urn.rpartition("::")[2] for urn in each.dependencies} for each in rack.resources}
+    for each in rack.resources:
+        space = json_format.MessageToDict(each.object).get("metadata", {}).get("namespace")
+        if each.name.startswith("kserve/") and space == "models":
+            assert "models/models" in waits[each.name] | {
+                other for name in waits[each.name] for other in waits.get(name, ())
+            }, each.name
 
 
 def test_the_engine_is_told_what_ours_would_be_told(manifest):
