@@ -15,11 +15,15 @@ DAYS = 7  # that certificates and tokens must still be good for
 
 @dataclass(frozen=True)
 class Reading:
-    """What a gate saw, beside what it wants; both are words with their figures, never a secret."""
+    """What a gate saw, beside what it wants; both are words with their figures, never a secret.
+
+    `is_unseen`: it could look, and there was nothing to be seen yet. A step that is held waits for it to its end.
+    """
 
     passed: bool
     seen: str
     wanted: str
+    is_unseen: bool = False
 
 
 Gate = Callable[[], Reading]
@@ -42,7 +46,7 @@ def gates(way: Way) -> Mapping[str, str]:
         "databases-follow": f"the copy streams, and lacks at most {LAG_MIB} MiB",
         "collections-follow": "every collection has as many points as in phase 1",
         "weights-there": f"weights of {len(way.moving)} models lie on every host that serves them",
-        "rows-equal": "sequences and rows are equal in both, at one position of the log",
+        "rows-equal": "rows are equal in both and no sequence is behind, at one position of the log",
         "points-equal": "points are equal in both",
         "recall": f"golden queries find {RECALL:.0%} of what phase 1 finds",
         "load-carried": f"P95 and throughput at most {WORSE:g} times worse than the baseline",

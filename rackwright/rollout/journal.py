@@ -121,7 +121,6 @@ def _understood(file: Path, text: str) -> list[Entry]:
 
 def _write(file: Path, line: bytes, whole: int) -> int:
     """Put a line after the whole ones, in place of one that was cut off; the size that the file then has."""
-    is_new = not file.exists()
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
         os.ftruncate(descriptor, whole)
@@ -135,7 +134,7 @@ def _write(file: Path, line: bytes, whole: int) -> int:
             raise
     finally:
         os.close(descriptor)
-    if is_new:
+    if not whole:
         _sync(file.parent)
     return whole + len(line)
 

@@ -31,8 +31,10 @@ def held(folder: Path) -> Iterator[str]:
             )
         died = _told(descriptor, patience_s=0)
         _write(file, descriptor)
-        yield died
-        os.ftruncate(descriptor, 0)  # an end in order leaves no name behind
+        try:
+            yield died
+        finally:
+            os.ftruncate(descriptor, 0)  # an end in order leaves no name behind, whatever its reason
     finally:
         os.close(descriptor)
 

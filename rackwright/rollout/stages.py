@@ -223,7 +223,6 @@ def _stand_by(way: Way) -> Stage:
     follows = Step(
         name="follow",
         does="phase 1's PostgreSQL follows phase 2's, so that the way back stays open",
-        back="phase 1's follows no more; the cut-over is taken back next",
         after=("databases-follow",),
     )
     wait = Step(

@@ -60,8 +60,8 @@ def test_asking_who_holds_it_keeps_nobody_out(tmp_path):
         os.waitpid(child, 0)
 
 
-def test_a_fault_lets_go_of_it(tmp_path):
+def test_a_fault_lets_go_of_it_in_order(tmp_path):
     with pytest.raises(ZeroDivisionError), held(tmp_path):
         raise ZeroDivisionError
-    with held(tmp_path):
-        pass
+    with held(tmp_path) as died:
+        assert died == ""

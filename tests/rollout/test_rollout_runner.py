@@ -97,6 +97,14 @@ def test_a_gate_may_be_overridden_by_name_and_that_is_written_down(world):
     assert found.data["seen"] == "recall is worse than 17.5"
 
 
+def test_an_override_lets_one_step_pass_and_no_other(world):
+    world.failing = {"errors"}
+    with pytest.raises(Refusal, match=r"traffic/share-10 stops at the gate errors"):
+        world.run(overrides=["errors"])
+    assert world.word("traffic/share-1") == "done"
+    assert world.word("traffic/share-10") == "undone"
+
+
 def test_a_gate_that_cannot_be_seen_does_not_pass(world, monkeypatch):
     def unseen(*_):
         def read():

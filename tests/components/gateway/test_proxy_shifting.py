@@ -3,12 +3,14 @@
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 from loopback import HOST
 from waiting import until
 
 from components.gateway.place import TENANT_HEADER
 from components.gateway.shifting import Shift, beyond, shifted
+from rackwright.rollout.figures import ANSWERS, FAULTS, TO_DOOR
 
 CHAT = "/llama/v1/chat/completions"
 SESSIONS = [f"session-{number}" for number in range(120)]
@@ -113,6 +115,28 @@ def test_another_door_whose_certificate_nobody_vouches_for_is_not_spoken_to(door
     proxy = start(models=("llama",), told={"shift": shift}, authority=start().folder / "tls.crt")
     assert proxy.client().post(CHAT, json={}).status_code == 503
     assert not second.engines["llama"].seen
+    assert faults(proxy) > 0
+
+
+def test_what_the_other_door_answers_is_in_the_figures_that_the_rollout_watches(doors):
+    _, first = doors
+    proxy = first(100)
+    for status in (200, 200, 500):
+        assert proxy.client().post(CHAT, json={"status": status}).status_code == status
+    assert faults(proxy) == 1
+    assert figure(proxy, "envoy_cluster_upstream_rq_completed", TO_DOOR) == 3
+
+
+def faults(proxy):
+    return figure(proxy, "envoy_cluster_upstream_rq_xx", TO_DOOR, 'envoy_response_code_class="5"')
+
+
+def figure(proxy, metric, *labels) -> float:
+    """One of the proxy's statistics, by labels that the rollout's expressions name."""
+    assert any(metric in expression for expression in (ANSWERS, FAULTS))
+    text = httpx.get(f"http://127.0.0.1:{proxy.place.metrics_port}/stats/prometheus").text
+    lines = [line for line in text.splitlines() if line.startswith(f"{metric}{{") and all(x in line for x in labels)]
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
 
 
 def test_a_share_of_nothing_is_the_configuration_without_any():
