@@ -23,12 +23,17 @@ def claims_are_bound(objects: Objects) -> Iterator[Finding]:
         if (claim.get("status") or {}).get("phase") != "Bound" or volume is None:
             cure = f"kubectl -n {claim['metadata']['namespace']} describe pvc {name_of(claim)}"
             faults.append(failed(spell(claim), "is bound to no volume", cure))
-        elif volume["spec"].get("storageClassName") != claim["spec"].get("storageClassName"):
-            other = volume["spec"].get("storageClassName")
+        elif _class(volume) != _class(claim):
+            other = _class(volume) or "none"
             faults.append(
                 failed(spell(claim), f"lies on a volume of class {other}", "Move its data; a class is for good.")
             )
     yield from whole(faults, "cluster", f"{len(claims)} claims are bound")
+
+
+def _class(each: Object) -> str:
+    """A class that is said to be none, as an NFS export's, is not kept in a volume."""
+    return each["spec"].get("storageClassName") or ""
 
 
 def data_lies_on_its_drives(objects: Objects, site: Site) -> Iterator[Finding]:
