@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from waiting import until
+from waiting import PATIENCE_S, until
 
 from rackwright.errors import Refusal
 from rackwright.language_host import explain
@@ -169,7 +169,7 @@ def test_when_the_engine_ends_so_does_the_host(toolbox, pulumi, tmp_path, enviro
     until(lambda: list(project.rglob("started")))
     assert hosts(tmp_path)
     engine.send_signal(number)
-    engine.wait(timeout=60)
+    engine.wait(PATIENCE_S)
     until(lambda: not hosts(tmp_path), "the language host has outlived its engine")
 
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S, until
 
 import rackwright.cli
 from rackwright.cli import main
@@ -35,14 +36,18 @@ def waiting(lab, variables):
     os.close(leader)
 
 
+def sleeps(process):
+    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+
+
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [(signal.SIGINT, 130, "Stopped.\n"), (signal.SIGTERM, 143, ""), (signal.SIGHUP, 129, "")],
 )
 def test_a_signal_ends_it_without_a_vault_and_without_a_trace(waiting, lab, number, code, said):
-    assert waiting.poll() is None
+    until(lambda: sleeps(waiting))  # it reads: Python hears a signal that comes just before at the next key
     waiting.send_signal(number)
-    _, stderr = waiting.communicate(timeout=20)
+    _, stderr = waiting.communicate(timeout=PATIENCE_S)
     assert waiting.returncode == code
     assert stderr.endswith(said)
     assert "Traceback" not in stderr

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S
 
 PROGRAM = str(Path(sys.executable).with_name("rackwright"))
 ACCESS, SECRET = "AKQ7Z2LM4TX8RV1B", "g7Kp2wQz9Lm4Tx8Rv1"
@@ -54,7 +55,7 @@ def test_init_asks_at_a_terminal_and_echoes_nothing(lab, variables):
         while prompt not in shown:
             shown += os.read(leader, 4096)
         os.write(leader, f"{answer}\n".encode())
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE_S) == 0
     os.close(leader)
     assert ACCESS.encode() not in shown
     assert SECRET.encode() not in shown

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S
 
 from rackwright.cli import main, options
 from rackwright.errors import Refusal
@@ -101,6 +102,6 @@ def test_a_second_signal_does_not_cut_the_ending_short(lab, vault, variables, tm
         for _ in range(3):
             process.send_signal(signal.SIGTERM)
             time.sleep(0.02)
-        code = process.wait(20)
+        code = process.wait(PATIENCE_S)
     assert code in (143, -signal.SIGTERM)  # once all is closed, the interpreter takes its handlers back
     assert "Traceback" not in said.read_text()

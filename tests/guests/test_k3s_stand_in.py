@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from waiting import PATIENCE_S
 
 from rackwright.guests.stand_ins.k3s import release
 from rackwright.guests.stand_ins.k3s.program.checks import SYSCTLS
@@ -98,7 +99,7 @@ def running(machine):
     assert "up and running" in line, line + process.stderr.read()
     yield machine
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE_S) == 0
 
 
 def test_it_says_what_it_is(machine):
@@ -162,7 +163,7 @@ def test_a_node_joins_with_the_token_and_not_with_another(running, tmp_path_fact
     process = other.start("agent")
     assert "up and running" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE_S) == 0
     names = {
         each["metadata"]["name"]
         for each in json.loads(running.run("kubectl", "get", "nodes", "-o", "json")[1])["items"]
@@ -226,7 +227,7 @@ def test_another_token_than_the_states_is_refused(machine):
     process = machine.start("server")
     assert "up and running" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    process.wait(60)
+    process.wait(PATIENCE_S)
     machine.write(k3s.TOKEN_FILE, "another\n")
     code, _, error = machine.run("server")
     assert (code, "encrypted with different token" in error) == (1, True)

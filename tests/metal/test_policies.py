@@ -7,6 +7,7 @@ import time
 
 import pytest
 import yaml
+from waiting import PATIENCE_S
 
 from rackwright.metal.policies import admission, audit_policy
 
@@ -78,7 +79,7 @@ class ApiServer:
     def end(self):
         for process in reversed(self.processes):
             process.terminate()
-            process.wait(60)
+            process.wait(PATIENCE_S)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S
 
 from rackwright.playbook import run
 
@@ -97,7 +98,7 @@ def test_stopped_from_outside_it_ends_ansible_too(write, checkout, tmp_path, num
     assert running(checkout)
     with fifo.open("w"):  # it is read: the task runs on the host
         process.send_signal(number)
-        assert process.wait(120) != 0
+        assert process.wait(PATIENCE_S) != 0
         assert running(checkout) == []
 
 

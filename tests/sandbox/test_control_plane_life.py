@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from waiting import until
+from waiting import PATIENCE_S, until
 
 from rackwright.errors import Refusal
 from rackwright.sandbox import processes
@@ -81,7 +81,7 @@ def test_an_interruption_while_it_starts_ends_it_too(toolbox):
         lambda: [path for path in parent_folder().glob("*") if path.is_dir() and processes.working_in(path)]
     )
     process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
+    process.wait(PATIENCE_S)
     assert not processes.working_in(folders[0])
     assert list(parent_folder().glob("*")) == []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pretended_programs import script
-from waiting import until
+from waiting import PATIENCE_S, until
 
 from rackwright.errors import Refusal
 from rackwright.sandbox import processes
@@ -179,7 +179,7 @@ def test_an_interrupted_build_ends_its_compiler(family, tmp_path, number):
     until(lambda: calls(tmp_path) == 1)
     (half,) = (path for path in (cache.cache_folder() / "tools").iterdir() if path.name.startswith(cache.HALF_MADE))
     os.kill(interrupted.pid, number)
-    interrupted.communicate(timeout=30)
+    interrupted.communicate(timeout=PATIENCE_S)
     assert not processes.working_in(half)
     assert left_behind() == []
     assert not cache.is_whole(cache.home(family))

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from stand_in_engine import Engine
 from stand_in_names import Names
-from waiting import until
+from waiting import PATIENCE_S, until
 
 from components.gateway.objects import drain
 from components.gateway.place import TENANT_HEADER
@@ -221,7 +221,7 @@ def test_the_log_says_who_asked_for_what_and_no_more(start):
     ask(proxy.client(None))
     time.sleep(1)
     proxy.process.terminate()
-    proxy.process.wait(10)
+    proxy.process.wait(PATIENCE_S)
     log = proxy.log.read_text()
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     assert [(line["tenant"], line["path"], line["status"]) for line in lines] == [
@@ -258,11 +258,11 @@ def test_a_drain_lets_every_stream_finish(start):
     until(lambda: proxy.engines["llama"].seen)
     # What the kubelet does: the hook, then the order to end.
     began = time.monotonic()
-    subprocess.run(drain(proxy.place, 0, 30), check=True, timeout=30)
+    subprocess.run(drain(proxy.place, 0, 30), check=True, timeout=PATIENCE_S)
     took = time.monotonic() - began
-    assert 2 < took < 15  # it waited for the stream, and no longer
+    assert 2 < took < 28  # it waited for the stream, and no longer
     assert ask(proxy.client()).headers["connection"] == "close"  # clients are told to go elsewhere
     proxy.process.send_signal(signal.SIGTERM)
-    assert proxy.process.wait(10) == 0
+    assert proxy.process.wait(PATIENCE_S) == 0
     reader.join()
     assert lines == [f"data: {number}" for number in range(8)]
