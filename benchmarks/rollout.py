@@ -112,5 +112,11 @@ def measure(rounds: int) -> dict[str, Any]:
 
 if __name__ == "__main__":
     result = measure(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
-    print(json.dumps({name: round(value, 4) for name, value in result.items()} | {"bounds": BOUNDS}, indent=2))
+    print(
+        json.dumps(
+            {name: value if isinstance(value, bool) else round(value, 4) for name, value in result.items()}
+            | {"bounds": BOUNDS},
+            indent=2,
+        )
+    )
     sys.exit(0 if result["within"] else 1)

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from rackwright.rollout.way import Way
+from rackwright.site.clusters import Cluster
 
 # The words that a person reads where one has changed; each is as narrow as what a step really reads.
 PARTS: Mapping[str, Callable[[Way], Any]] = MappingProxyType(
@@ -19,8 +20,7 @@ PARTS: Mapping[str, Callable[[Way], Any]] = MappingProxyType(
         "the driver": lambda way: way.site.gpu,
         "the old hosts": lambda way: way.old,
         "the new hosts": lambda way: way.new,
-        "clusters.phase1": lambda way: way.site.clusters.phase1,
-        "clusters.phase2": lambda way: way.site.clusters.phase2,
+        "clusters.phase2": lambda way: _addresses(way.site.clusters.phase2),
         "models of both phases": lambda way: way.moving,
         "models of phase 2": lambda way: [model for model, _ in way.site.models_in(2)],
         "postgresql": lambda way: way.site.postgresql,
@@ -47,6 +47,11 @@ def changed(before: Mapping[str, str], way: Way) -> tuple[str, ...]:
     """Parts that differ from what a step was done with; one that is not known any more has not changed."""
     now = fingerprints(way, [part for part in before if part in PARTS])
     return tuple(part for part, value in now.items() if before[part] != value)
+
+
+def _addresses(cluster: Cluster | None) -> list[str]:
+    """What a cluster is founded with; the file that opens it may lie anywhere."""
+    return [str(each) for each in (cluster.api, cluster.pods, cluster.services)] if cluster else []
 
 
 def _fingerprint(value: Any) -> str:

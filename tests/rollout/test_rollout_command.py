@@ -9,8 +9,10 @@ import pytest
 from played_world import ROOT
 
 import rackwright.cli
+from rackwright.errors import Refusal
 from rackwright.rollout.lock import held
 from rackwright.rollout.runner import Runner
+from rackwright.secrets import throw_away
 
 
 @pytest.fixture
@@ -105,3 +107,14 @@ def test_a_second_operator_is_told(command, folder, played):
         assert "carries this rollout out" in err
         assert str(os.getpid()) in command("status", folder)[1]
     assert not played.lines()
+
+
+def test_no_value_of_the_vault_comes_into_the_journal(command, folder, played):
+    vault = throw_away(played.site, folder)
+    canary = vault.read()["tenant_chat_key"]
+    played.breaks = {"metal/provision": Refusal(f"Somebody says no to {canary}.", "Ask again.")}
+    assert command("run", folder, "--yes")[0] == 1
+    written = (folder / "rollout.jsonl").read_text()
+    assert "Somebody says no to (a secret)." in written
+    assert not [name for name, value in vault.read().items() if value in written]
+    assert canary not in command("status", folder)[1] + command("report", folder, "--json")[1]

@@ -304,6 +304,14 @@ def test_a_harmless_edit_is_planned_again_and_what_reads_it_is_looked_at_again(w
     assert not world.twice()
 
 
+def test_another_place_for_a_kubeconfig_changes_nothing(world):
+    world.run(until="copy")
+    before = world.lines()
+    edited(world, "kubeconfig: ~/.kube/lab-phase2", "kubeconfig: ~/.kube/elsewhere")
+    world.run(until="copy")
+    assert world.lines() == before
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
