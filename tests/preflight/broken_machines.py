@@ -167,6 +167,16 @@ def wipe(serial: str) -> Any:
     return lambda site: site["hosts"][0]["disks"][0].update(wipe=serial)
 
 
+def apart(name: str) -> Any:
+    """Have a model's prompts computed by one of its replicas."""
+
+    def change(site: dict[str, Any]) -> None:
+        (served,) = [model["phase2"] for model in site["models"] if model["name"] == name]
+        served["disaggregation"] = {"prefill": 1, "decode": served["replicas"] - 1}
+
+    return change
+
+
 def gpu(**settings: Any) -> Any:
     """Change the site's block gpu."""
     return lambda site: site["gpu"].update(settings)

@@ -7,6 +7,7 @@ from broken_machines import (
     Case,
     F,
     W,
+    apart,
     both,
     link,
     put,
@@ -16,6 +17,15 @@ from broken_machines import (
 )
 
 ROWS = {
+    "no RDMA device where caches move": Case(
+        "gpu-01",
+        "caches have ports",
+        W,
+        put("network", "rdma", to=[]),
+        ("fabric0", "llama-70b"),
+        "mlx5_ib",
+        site=apart("llama-70b"),
+    ),
     "a port is missing": Case(
         "gpu-01",
         "ports are there",

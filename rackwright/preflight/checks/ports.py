@@ -6,9 +6,10 @@ from rackwright.preflight.finding import Fault, changes, forbids, warns
 from rackwright.preflight.machine import Machine
 from rackwright.preflight.parsers.links import default_routes, speed_gbps
 from rackwright.preflight.seen import NotSeen
-from rackwright.site.hosts import Host, NetworkName, Nic
+from rackwright.site.hosts import Host, NetworkName, Nic, Phase
 from rackwright.site.port_mtus import port_mtus
 from rackwright.site.port_names import carriers
+from rackwright.site.rdma_ports import rdma_ports
 from rackwright.site.site import Site
 
 ROCE_2 = "RoCE v2"
@@ -114,6 +115,20 @@ def gid_indexes_agree(fleet: dict[str, Machine]) -> Iterator[Fault]:
                         f"Set NCCL_IB_GID_INDEX={index} on this host, or make addresses and VLANs alike and reboot",
                         name,
                     )
+
+
+def caches_have_ports(machine: Machine, host: Host, site: Site, phase: Phase) -> Iterator[Fault]:
+    """Where prompts are computed apart, a host that serves has an RDMA device beside the port that caches move by."""
+    divided = [model.name for model, serving in site.models_in(2) if serving.disaggregation]
+    if phase != 2 or not divided or host not in [each for _, each in site.numbered_servers_in(2)]:
+        return
+    beside = {port for device in machine.network.rdma for port in device.ports}
+    for nic in rdma_ports(host):
+        if machine.link_of(nic) not in beside:
+            yield warns(
+                f"shows no RDMA device beside {nic.name}, by which caches of {', '.join(divided)} are to move",
+                "Look at `rdma link` and whether mlx5_ib is loaded; a card without RoCE cannot do it",
+            )
 
 
 def _gid_indexes(machine: Machine) -> Iterator[tuple[str, int]]:
