@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulated_rack import MODEL, ROOT, ProgramMissingError, Rack, free_ports, wait_for
+from simulated_rack import MODEL, ProgramMissingError, Rack, free_ports, wait_for
 
 from components.llm_d.picking import configuration
 from components.vllm.halves import ROLE, door_arguments
 from rackwright.site.models import Model
-from rackwright.site.site import Site
 
 VARIABLE = "RACKWRIGHT_DOOR"
 LEAST_TOKENS = 400  # from which on a prompt is computed apart
@@ -90,9 +89,8 @@ class DividedRack(Rack):
 
     def told(self) -> dict[str, Any]:
         """What the component tells the pickers of a divided model, and where the replicas are."""
-        hosts = Site.load(ROOT / "inventory" / "lab").hosts_in(2, "inference")
         model = divided(len(self.computing), len(self.answering))
-        told = configuration(model, self.routing, hosts, LEAST_TOKENS)
+        told = configuration(model, self.routing, LEAST_TOKENS)
         found = {"path": str(self.folder / "endpoints.yaml"), "watchFile": True}
         told["plugins"] = [*told["plugins"], {"type": "file-discovery", "parameters": found}]
         return told | {"dataLayer": {"discovery": {"pluginRef": "file-discovery"}}}

@@ -34,7 +34,6 @@ from components.llm_d.pod import common_arguments
 from rackwright.site.gateway import Gateway
 from rackwright.site.models import Model
 from rackwright.site.routing import Routing
-from rackwright.site.site import Site
 from rackwright.site.tenants import Limits, PriorityClass, Tenant
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -163,7 +162,7 @@ class Rack:
 
     def told(self) -> dict[str, Any]:
         """What the component tells its pickers, and where to find the replicas without a cluster."""
-        told = configuration(MODEL, self.routing, Site.load(ROOT / "inventory" / "lab").hosts_in(2, "inference"))
+        told = configuration(MODEL, self.routing)
         if self.kubeconfig:
             return told
         found = {"path": str(self.folder / "endpoints.yaml"), "watchFile": True}

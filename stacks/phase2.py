@@ -36,7 +36,7 @@ def lay(given: Given) -> None:
                   **ground.kept, **ground.watched, opts=given.options)
     router = Router("router", site.routing, image=images["llm-d-router"], models=[model for model, _ in served],
                     upstreams=models.upstreams, engines=pool_labels, engines_in=models.name, beside=models.namespace,
-                    hosts=given.servers, caller="gateway", to_api=given.to_api, least_tokens=moved,
+                    caller="gateway", to_api=given.to_api, least_tokens=moved,
                     made_elsewhere=their_pools(served), **ground.watched, opts=given.options)
     pickers = router.pickers | kserve(given, ground, served, models, router)
     gateway = Gateway("gateway", site.gateway, image=images["envoy"], tenants=site.tenants, keys=secrets,

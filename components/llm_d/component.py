@@ -25,7 +25,6 @@ from components.llm_d.objects import (
 from components.llm_d.picking import configuration
 from components.llm_d.pod import METRICS_PORT, stateful_set
 from rackwright.site.catalog import Image
-from rackwright.site.hosts import Host
 from rackwright.site.models import Model
 from rackwright.site.routing import Routing
 
@@ -44,7 +43,6 @@ class Router(Component):
         engines: Callable[[Model], dict[str, str]],
         engines_in: str,
         beside: pulumi.Resource,
-        hosts: Sequence[Host],
         caller: str,
         to_api: Rule,
         scrape_interval_s: int,
@@ -70,7 +68,7 @@ class Router(Component):
         needed = [self.add(account()), *(self.add(_in(engines_in, each), after=[beside, *self.kinds]) for each in read)]
         self.lent: dict[str, tuple[Manifest, Manifest]] = {}
         for model in models:
-            told = configuration(model, routing, hosts, least_tokens.get(model.name))
+            told = configuration(model, routing, least_tokens.get(model.name))
             if theirs := made_elsewhere.get(model.name):
                 self.lent[model.name] = (lent(theirs, image=image, engines_in=engines_in), told)
             else:

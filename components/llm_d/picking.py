@@ -3,43 +3,61 @@
 Plugins and parameters are those of the pinned llm-d-router, which ends at start when it is told another.
 """
 
-from collections.abc import Iterable
 from typing import Any, get_args
 
-from rackwright.site.halves import groups
-from rackwright.site.hosts import Host
 from rackwright.site.models import Model
-from rackwright.site.moving import prefill_tokens_per_s
 from rackwright.site.priorities import of_router
 from rackwright.site.routing import Routing
 from rackwright.site.tenants import PriorityClass
 
 Configuration = dict[str, Any]
 API = "llm-d.ai/v1alpha1"
+PREFIX, LOAD = "prefix-cache-scorer", "active-request-scorer"
 STALE = "1s"  # figures are read every 50 ms: whoever has shown none for so long is gone
-AFFINITY = 0.5  # an agent's step finds more than that of its prompt where its last step was, and less elsewhere
+# How much it weighs that a replica has the prompt's beginning, and that it has little in hand. Each is a share: of the
+# prompt, of the busiest replica's calls. Tried against others in benchmarks/routing.py (docs/routing.md).
+PREFIX_WEIGHT, LOAD_WEIGHT = 3, 2
 QUEUE_LIMIT = 64  # requests that wait in an engine; those of a whole rack never wait there, since they wait here
 QUEUE_BYTES = "1Gi"
 
 
-def configuration(
-    model: Model, routing: Routing, hosts: Iterable[Host], least_tokens: int | None = None
-) -> Configuration:
+def configuration(model: Model, routing: Routing, least_tokens: int | None = None) -> Configuration:
     """What one model's picker is told; of a divided model, from how many tokens on another replica computes them."""
-    choosing = _by_load() if model.shape.recurrent else _by_prefix(model, hosts)
-    chosen_by = [each["type"] for each in choosing if _chooses(each["type"])]
-    profiles = _divided(chosen_by) if least_tokens else {"default": chosen_by}
+    weights = _weights(model)
+    halves = [_profile(half, weights, f"{half}-filter") for half in ("prefill", "decode")]
     return {
         "apiVersion": API,
         "kind": "EndpointPickerConfig",
         "featureGates": ["flowControl"],
-        "plugins": [*_always(model, routing), *choosing, *(_dividing(least_tokens) if least_tokens else [])],
-        "schedulingProfiles": [
-            {"name": name, "plugins": [{"pluginRef": each} for each in ("alive", *chosen, "max-score-picker")]}
-            for name, chosen in profiles.items()
+        "plugins": [
+            *_always(model, routing),
+            *(_plugin(kind) for kind in weights),
+            *(_finding(model) if PREFIX in weights else []),
+            *(_dividing(least_tokens) if least_tokens else []),
         ],
+        "schedulingProfiles": halves if least_tokens else [_profile("default", weights)],
         "flowControl": _waiting(routing),
     }
+
+
+def _weights(model: Model) -> dict[str, int]:
+    """What is weighed, and how much it counts.
+
+    Recurrent layers keep their state in blocks of hundreds of tokens: prefixes are seldom found again.
+    """
+    return {LOAD: LOAD_WEIGHT} if model.shape.recurrent else {PREFIX: PREFIX_WEIGHT, LOAD: LOAD_WEIGHT}
+
+
+def _profile(name: str, weights: dict[str, int], *filters: str) -> Configuration:
+    """The living, those of the half that is meant, what is weighed, and the best of them."""
+    weighed = [{"pluginRef": kind, "weight": weight} for kind, weight in weights.items()]
+    named = [{"pluginRef": each} for each in ("alive", *filters)]
+    return {"name": name, "plugins": [*named, *weighed, {"pluginRef": "max-score-picker"}]}
+
+
+def _finding(model: Model) -> list[Configuration]:
+    """Where a prompt's beginning is: by what the picker sent there before."""
+    return [_plugin("approx-prefix-cache-producer", autoTune=True, maxPrefixTokensToMatch=model.context_length)]
 
 
 def _always(model: Model, routing: Routing) -> list[Configuration]:
@@ -78,43 +96,8 @@ def _dividing(least_tokens: int) -> list[Configuration]:
     return [
         _plugin("decode-filter"),
         _plugin("prefill-filter"),
-        _plugin("active-request-scorer"),
         _plugin(decider, nonCachedTokens=least_tokens),
         _plugin("disagg-profile-handler", deciders={"prefill": decider}),
-    ]
-
-
-def _divided(chosen_by: list[str]) -> dict[str, list[str]]:
-    """By half: those that compute by what they have to compute, those that answer by how many they answer."""
-    by_load, before = chosen_by[-1:], chosen_by[:-1]
-    return {
-        "prefill": ["prefill-filter", *before, *by_load],
-        "decode": ["decode-filter", *before, "active-request-scorer"],
-    }
-
-
-def _by_load() -> list[Configuration]:
-    """Recurrent layers keep their state in blocks of hundreds of tokens: prefixes are seldom found again."""
-    return [_plugin("token-load-scorer")]
-
-
-def _by_prefix(model: Model, hosts: Iterable[Host]) -> list[Configuration]:
-    """First those that have most of the prompt in their cache, unless they are so busy that it would be faster anew.
-
-    Among them the one with the least to prefill. A wait longer than the prefill of the longest prompt is never worth
-    it.
-    """
-    computing = groups(model, model.phase2)[-1].model
-    speed = prefill_tokens_per_s(computing, [host.gpus for host in hosts if host.gpus])
-    affinity: dict[str, Any] = {
-        "affinityThreshold": AFFINITY,
-        "peakPrefillThroughput": round(speed),
-        "maxTTFTPenaltyMs": round(1000 * model.context_length / speed),
-    }
-    return [
-        _plugin("approx-prefix-cache-producer", autoTune=True, maxPrefixTokensToMatch=model.context_length),
-        _plugin("prefix-cache-affinity-filter", **affinity),
-        *_by_load(),
     ]
 
 
@@ -136,10 +119,6 @@ def _waiting(routing: Routing) -> Configuration:
         "maxBytes": QUEUE_BYTES,
         "priorityBands": bands,
     }
-
-
-def _chooses(kind: str) -> bool:
-    return kind.endswith(("-filter", "-scorer"))
 
 
 def _plugin(kind: str, name: str = "", **parameters: Any) -> Configuration:

@@ -15,7 +15,7 @@ class Routing(Settings):
         default=500, ge=1, le=100_000, description="Requests of one class that may wait for a model; more get 429."
     )
     batch_share: float = Field(
-        default=0.75,
+        default=0.5,
         ge=0.1,
         le=0.95,
         description="Share of a model's places that batch may take: the rest is free for whom somebody waits.",

@@ -23,7 +23,7 @@ def services(lab, catalog):
     made = []
     for each, serving in lab.models_in(2):
         engine, picker = lent_pods(lab, catalog, each, serving)
-        told = configuration(each, lab.routing, lab.hosts_in(2, "inference"))
+        told = configuration(each, lab.routing)
         made.append((each, serving, kserve.service(each, serving, engine=engine, picker=picker, told=told)))
     return made
 

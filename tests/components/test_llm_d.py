@@ -20,13 +20,8 @@ IMAGE = Image(repository="picker", tag="x")
 RECURRENT = "Qwen/Qwen3-Next-80B-A3B"
 
 
-@pytest.fixture
-def hosts(lab):
-    return lab.hosts_in(2, "inference")
-
-
-def made(hosts, routing=Routing(), **changes):  # noqa: B008 - frozen
-    return configuration(model(**changes), routing, hosts)
+def made(routing=Routing(), **changes):  # noqa: B008 - frozen
+    return configuration(model(**changes), routing)
 
 
 def plugin(found, kind) -> dict:
@@ -40,16 +35,21 @@ def kinds(found) -> list[str]:
     return [named[each["pluginRef"]] for each in found["schedulingProfiles"][0]["plugins"]]
 
 
+def weights(found) -> dict[str, int]:
+    (profile,) = found["schedulingProfiles"]
+    return {each["pluginRef"]: each["weight"] for each in profile["plugins"] if "weight" in each}
+
+
 def chosen_by(found, profile) -> list[str]:
     (one,) = [each for each in found["schedulingProfiles"] if each["name"] == profile]
     return [each["pluginRef"] for each in one["plugins"]]
 
 
 @pytest.fixture
-def divided(hosts):
+def divided():
     """What the picker of a divided model is told."""
     parts = {"replicas": 4, "disaggregation": {"prefill": 1, "decode": 3}}
-    return configuration(model(sequences=128, phase2=parts), Routing(), hosts, 474)
+    return configuration(model(sequences=128, phase2=parts), Routing(), 474)
 
 
 def test_who_answers_is_chosen_first_and_who_computes_by_what_that_one_lacks(divided, catalog):
@@ -64,22 +64,10 @@ def test_who_answers_is_chosen_first_and_who_computes_by_what_that_one_lacks(div
     assert named.index("prefix-based-pd-decider") < named.index("disagg-profile-handler")  # it looks for it at once
 
 
-def test_each_half_is_chosen_from_its_own_and_by_what_loads_it(divided):
-    middle = ["prefix-cache-affinity-filter"]
-    assert chosen_by(divided, "prefill") == [
-        "alive",
-        "prefill-filter",
-        *middle,
-        "token-load-scorer",
-        "max-score-picker",
-    ]
-    assert chosen_by(divided, "decode") == [
-        "alive",
-        "decode-filter",
-        *middle,
-        "active-request-scorer",
-        "max-score-picker",
-    ]
+def test_each_half_is_chosen_from_its_own(divided):
+    weighed = ["prefix-cache-scorer", "active-request-scorer", "max-score-picker"]
+    assert chosen_by(divided, "prefill") == ["alive", "prefill-filter", *weighed]
+    assert chosen_by(divided, "decode") == ["alive", "decode-filter", *weighed]
 
 
 def test_places_are_those_of_the_replicas_that_answer(divided):
@@ -88,8 +76,8 @@ def test_places_are_those_of_the_replicas_that_answer(divided):
 
 
 @pytest.mark.parametrize("architecture", ["Qwen/Qwen3-32B", RECURRENT])
-def test_every_name_is_one_that_is_there_and_known_to_the_pinned_router(hosts, catalog, architecture):
-    found = made(hosts, architecture=architecture)
+def test_every_name_is_one_that_is_there_and_known_to_the_pinned_router(catalog, architecture):
+    found = made(architecture=architecture)
     router = catalog.router
     assert found["apiVersion"] == API == router.configuration_api
     named = [each.get("name", each["type"]) for each in found["plugins"]]
@@ -102,36 +90,30 @@ def test_every_name_is_one_that_is_there_and_known_to_the_pinned_router(hosts, c
     assert used <= set(named)
 
 
-def test_the_dead_are_left_out_before_anything_is_weighed(hosts):
+def test_the_dead_are_left_out_before_anything_is_weighed():
     for architecture in ("Qwen/Qwen3-32B", RECURRENT):
-        found = made(hosts, architecture=architecture)
+        found = made(architecture=architecture)
         assert kinds(found)[0] == "utilization-detector"
         assert plugin(found, "utilization-detector")["metricsStalenessThreshold"] == "1s"
 
 
-def test_prefixes_are_followed_but_for_models_that_seldom_find_one(hosts):
-    plain, recurrent = made(hosts), made(hosts, architecture=RECURRENT)
-    assert "prefix-cache-affinity-filter" in kinds(plain)
+def test_prefixes_weigh_more_than_load_but_for_models_that_seldom_find_one():
+    plain, recurrent = made(), made(architecture=RECURRENT)
+    assert weights(plain) == {"prefix-cache-scorer": 3, "active-request-scorer": 2}
     assert plugin(plain, "approx-prefix-cache-producer")["maxPrefixTokensToMatch"] == model().context_length
     assert not [each for each in recurrent["plugins"] if "prefix" in each["type"]]
-    assert kinds(recurrent) == ["utilization-detector", "token-load-scorer", "max-score-picker"]
+    assert kinds(recurrent) == ["utilization-detector", "active-request-scorer", "max-score-picker"]
 
 
-def test_the_picker_takes_the_engine_s_word_for_its_cache(hosts):
+def test_the_picker_takes_the_engine_s_word_for_its_cache():
     """It reads the number of blocks, and takes each for 64 tokens at the least."""
-    assert plugin(made(hosts), "approx-prefix-cache-producer")["autoTune"] is True
+    assert plugin(made(), "approx-prefix-cache-producer")["autoTune"] is True
     assert BLOCK_TOKENS >= 64
     assert f"--block-size={BLOCK_TOKENS}" in engine_arguments(model(), Serving(replicas=2), routed=True)
 
 
-def test_no_wait_is_longer_than_the_prefill_of_the_longest_prompt(hosts):
-    affinity = plugin(made(hosts, context_length=32_768), "prefix-cache-affinity-filter")
-    longest_ms = 1000 * 32_768 / affinity["peakPrefillThroughput"]
-    assert affinity["maxTTFTPenaltyMs"] == pytest.approx(longest_ms, rel=0.01)
-
-
-def test_each_class_has_its_queue_and_the_urgent_one_goes_first(hosts):
-    found = made(hosts, Routing(queue_s=30, queue=7, batch_share=0.6), sequences=48)
+def test_each_class_has_its_queue_and_the_urgent_one_goes_first():
+    found = made(Routing(queue_s=30, queue=7, batch_share=0.6), sequences=48)
     waiting = found["flowControl"]
     assert found["featureGates"] == ["flowControl"]
     assert waiting["defaultRequestTTL"] == "30s"
@@ -161,8 +143,8 @@ def test_a_pool_holds_the_engines_of_its_model_and_no_others():
     assert spec["targetPorts"] == [{"number": 8000}]
 
 
-def test_pickers_have_names_that_last_and_the_proxy_knows_them(hosts):
-    manifest = pod.stateful_set(model(), image=IMAGE, configuration=made(hosts), engines_in="models")
+def test_pickers_have_names_that_last_and_the_proxy_knows_them():
+    manifest = pod.stateful_set(model(), image=IMAGE, configuration=made(), engines_in="models")
     spec = manifest["spec"]
     assert objects.pickers(model(), "router") == [
         f"m-{number}.m.router.svc.cluster.local:9002" for number in range(spec["replicas"])
@@ -172,15 +154,15 @@ def test_pickers_have_names_that_last_and_the_proxy_knows_them(hosts):
     assert objects.budget(model())["spec"]["minAvailable"] == 1
 
 
-def test_a_changed_configuration_is_read_by_new_pods(hosts):
+def test_a_changed_configuration_is_read_by_new_pods():
     def digest(**changes):
-        told_so = made(hosts, **changes)
+        told_so = made(**changes)
         manifest = pod.stateful_set(model(), image=IMAGE, configuration=told_so, engines_in="models")
         return manifest["spec"]["template"]["metadata"]["annotations"]["rackwright/configuration"]
 
     assert digest() == digest()
     assert digest() != digest(sequences=7)
-    assert json.loads(objects.settings(model(), made(hosts))["data"][objects.FILE]) == made(hosts)
+    assert json.loads(objects.settings(model(), made())["data"][objects.FILE]) == made()
 
 
 def test_pickers_read_and_write_nothing():

@@ -151,7 +151,7 @@ def of_routing(site, catalog) -> Iterator[tuple[str, dict]]:
     images = {"engine": catalog.images["vllm"], "rclone": catalog.images["rclone"]}
     for model, serving in site.models_in(2):
         before = containers(model, **images, object_storage=site.object_storage)
-        told = configuration(model, site.routing, hosts)
+        told = configuration(model, site.routing)
         yield "models", spread.stateful_set(model, serving, image=images["engine"], before=before, gpu=site.gpu)
         yield "models", spread.priority_class(model.gpus)
         if limits := spread.budget(model, serving, hosts, site.gpu):
@@ -170,7 +170,7 @@ def of_kserve(site, catalog) -> Iterator[dict]:
     yield kserve.monitor(15)
     for model, serving in site.models_in(2):
         engine, picker = lent_pods(site, catalog, model, serving)
-        told = configuration(model, site.routing, site.hosts_in(2, "inference"))
+        told = configuration(model, site.routing)
         yield kserve.service(model, serving, engine=engine, picker=picker, told=told)
         yield from kserve.ways("gateway", [engine], [picker], to_api(site.cluster(2), site.hosts_in(2)))
         yield from router.objectives(model, kserve_names.pool(model.name))

@@ -103,7 +103,7 @@ def certificate(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def given(lab, catalog) -> dict:
     engine, picker = lent_pods(lab, catalog, SERVED, SERVING)
-    told = configuration(SERVED, lab.routing, lab.hosts_in(2, "inference"))
+    told = configuration(SERVED, lab.routing)
     return kserve.service(SERVED, SERVING, engine=engine, picker=picker, told=told)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -51,15 +52,6 @@ def figure(rack, place, name):
     """The sum of a figure of a picker's, over its labels."""
     lines = rack.figures(rack.picker_ports[place][2]).splitlines()
     return sum(float(line.rsplit(maxsplit=1)[1]) for line in lines if line.startswith((f"{name}{{", f"{name} ")))
-
-
-def until(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it never came")
 
 
 @pytest.mark.parametrize("architecture", ["Qwen/Qwen3-32B", "Qwen/Qwen3-Next-80B-A3B"])
@@ -154,16 +146,21 @@ def test_pickers_of_a_cluster_find_replicas_and_let_people_in_before_batch(tmp_p
 
     async def run(rack):
         async with rack.client("batch") as behind, rack.client("interactive") as before:
+            while not counted(rack, "request_total", "batch"):  # until then it has read no objectives
+                await behind.post(way, json=CALL)
             calls = [asyncio.create_task(behind.post(way, json=body)) for _ in range(40)]
             await asyncio.to_thread(until, lambda: waiting(rack, "batch") >= 20)
             people = [await before.post(way, json=CALL) for _ in range(3)]
             left = waiting(rack, "batch")
             return people, left, await asyncio.gather(*calls)
 
-    def waiting(rack, priority):
+    def counted(rack, name, priority):
         lines = rack.figures(rack.picker_ports[0][2]).splitlines()
-        wanted = ("llm_d_epp_flow_control_queue_size{", f'priority="{of_router(priority)}"')
+        wanted = (f"llm_d_epp_{name}{{", f'priority="{of_router(priority)}"')
         return sum(float(line.rsplit(maxsplit=1)[1]) for line in lines if all(each in line for each in wanted))
+
+    def waiting(rack, priority):
+        return counted(rack, "flow_control_queue_size", priority)
 
     with ClusterRack(tmp_path, replicas=1, cluster=control_plane) as small:
         people, left, calls = asyncio.run(run(small))
