@@ -49,7 +49,7 @@ def presets() -> list[Manifest]:
 
 
 def service(model: Model, serving: Serving, *, engine: Manifest, picker: Manifest, told: Manifest) -> Manifest:
-    """A model's service, from a template of its engine's pods, its picker's pod and that one's configuration."""
+    """A model's service, from its engine's pod, its picker's pod and that one's configuration."""
     chosen_by = {
         "group": "",
         "kind": "Service",
@@ -59,17 +59,17 @@ def service(model: Model, serving: Serving, *, engine: Manifest, picker: Manifes
     }
     pool = {
         "selector": {"matchLabels": engine_labels(model.name)},
-        "targetPorts": [{"number": port(engine["spec"], "http")}],
+        "targetPorts": [{"number": port(engine, "http")}],
         "endpointPickerRef": chosen_by,
     }
-    labelled = {"labels": engine["metadata"]["labels"]} if engine["metadata"]["labels"] else {}
     spec = {
         "model": {"name": model.name, "uri": origin(model)},
         "replicas": serving.replicas,
-        "template": engine["spec"],
+        "template": engine,
         "router": {"scheduler": {"template": picker, "config": {"inline": told}, "pool": {"spec": pool}}},
     }
-    return _object("LLMInferenceService", model.name, spec | labelled)
+    # No labels for its pods: KServe would put them into the selector as well, which can never be changed.
+    return _object("LLMInferenceService", model.name, spec)
 
 
 def origin(model: Model) -> str:
@@ -99,7 +99,7 @@ def ways(caller: str, engines: Iterable[Manifest], pickers: Iterable[Manifest], 
     """Who comes to a picker and where it goes; engines let it in."""
     asked = sorted({port(each, "grpc") for each in pickers})
     shown = sorted({port(each, "metrics") for each in pickers})
-    served = sorted({port(each["spec"], "http") for each in engines})
+    served = sorted({port(each, "http") for each in engines})
     come = [from_peers([pods_in(caller)], *asked), scrapes(*shown)]
     go = [names(), to_api, to_peers([{"podSelector": {"matchLabels": every_engine()}}], *served)]
     read = from_peers([{"podSelector": {"matchLabels": every_picker()}}], *served)
@@ -131,7 +131,7 @@ class Kserve(Component):
         monitors: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`engines` are templates of pods by model, `pickers` a pod and its configuration.
+        """`engines` are pods by model, `pickers` a pod and its configuration.
 
         All of it goes into the namespace `beside`, whose name is `engines_in`; `after` is what services wait for, and
         `kinds` are the definitions of pools and objectives, which the controller looks for when it starts.

@@ -10,7 +10,7 @@ from components.base import PART_OF, Component, Manifest
 from components.base.network import from_peers, names, pods_in, policy, scrapes, to_object_storage, to_outside
 from components.vllm.arguments import PORT
 from components.vllm.halves import halved, ways_between
-from components.vllm.lent import lent
+from components.vllm.lent import lent, ways_of
 from components.vllm.pod import claim, deployment, export, from_origin, monitor, service, spare_gpus
 from components.vllm.spread import budget, priority_class, stateful_set
 from components.vllm.weights import OBJECT_STORAGE, Container, containers, hub_secret, origins
@@ -86,7 +86,10 @@ class Vllm(Component):
         served = [model for model, _ in models]
         calls = from_peers([pods_in(caller) for caller in callers], PORT)
         self.add(policy(name, ingress=[calls, scrapes(PORT)], egress=[names()]))
-        for way in ways_to_weights(served, object_storage, inside):
+        ours = [model for model in served if model.name not in made_elsewhere]
+        theirs = [(model, made_elsewhere[model.name]) for model in served if model.name in made_elsewhere]
+        ways = [way for model, pods in theirs for way in ways_of(model, object_storage, inside, pods=pods)]
+        for way in (*ways_to_weights(ours, object_storage, inside), *ways):
             self.add(way)
         given = [*self._give(served, secrets), self.add(ACCOUNT)]
         images = {"engine": image, "rclone": rclone}

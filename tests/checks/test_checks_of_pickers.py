@@ -51,7 +51,7 @@ def cluster(**changes) -> list[dict]:
         ("models", policy("models", ingress=[from_peers([pods_in("gateway"), pods_in("router")], 8000)])),
         ("router", policy("router", ingress=[from_peers([pods_in("gateway")], 9002)],
                           egress=[to_peers([pods_in("models")], 8000)])),
-        *(("models", each) for each in kserve.ways("gateway", [{"spec": ENGINE}], [PICKER], names())),
+        *(("models", each) for each in kserve.ways("gateway", [ENGINE], [PICKER], names())),
     ]  # fmt: skip
     service = {"kind": "LLMInferenceService", "metadata": {"namespace": "models", "name": THEIRS}}
     there = {

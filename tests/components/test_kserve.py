@@ -11,6 +11,7 @@ from components import kserve
 from components.kserve import PRESETS, origin, port, presets, values, ways
 from components.llm_d.picking import configuration
 from components.llm_d.pod import arguments as picker_arguments
+from components.vllm.lent import ways_of
 from components.vllm.pod import engine as our_engine
 from components.vllm.spread import stateful_set
 from rackwright.site import kserve_names
@@ -88,12 +89,16 @@ def test_weights_come_by_our_containers_onto_a_volume_of_the_pod_s_own(services)
     assert PRESETS["kserve-config-llm-template"] == {"storageInitializer": {"enabled": False}}
 
 
-def test_a_pod_that_fetches_is_let_out_by_its_label(services):
-    assert {service["spec"]["labels"]["rackwright/from-s3"] for _, _, service in services} == {"true"}
-    clash = {key for each, _, service in services for key in service["spec"]["labels"]} & set(
-        kserve_names.engine_labels("m")
-    )
-    assert not clash  # KServe lets them win over those that its own selector wants
+def test_a_pod_that_fetches_is_let_out_by_the_labels_of_its_maker(services, lab):
+    """Others it may not have: they would be in its maker's selector, which can never be changed."""
+    for each, _, service in services:
+        assert "labels" not in service["spec"]
+        pods = kserve_names.engine_labels(each.name)
+        (way,) = ways_of(each, lab.object_storage, ["10.0.0.0/8"], pods=pods)
+        assert way["metadata"]["name"] == f"{each.name}-object-storage"
+        assert way["spec"]["podSelector"]["matchLabels"] == pods
+    (way,) = ways_of(model(), None, ["10.0.0.0/8"], pods=kserve_names.engine_labels("m"))
+    assert way["metadata"]["name"] == "m-hub"
 
 
 def test_the_picker_is_told_what_ours_is_told_of_another_pool(services):
@@ -120,7 +125,7 @@ def test_the_pool_holds_what_the_selector_of_the_deployment_holds(services):
 def test_ways_are_named_and_no_more(services):
     engine = services[0][2]["spec"]["template"]
     picker = services[0][2]["spec"]["router"]["scheduler"]["template"]
-    pickers, engines = ways("gateway", [{"spec": engine}], [picker], {"to": []})
+    pickers, engines = ways("gateway", [engine], [picker], {"to": []})
     assert pickers["spec"]["podSelector"]["matchLabels"] == kserve_names.every_picker()
     assert [[one["port"] for one in way["ports"]] for way in pickers["spec"]["ingress"]] == [[9002], [9090]]
     assert engines["spec"]["podSelector"]["matchLabels"] == kserve_names.every_engine()

@@ -174,6 +174,8 @@ def of_kserve(site, catalog) -> Iterator[dict]:
         yield kserve.service(model, serving, engine=engine, picker=picker, told=told)
         yield from kserve.ways("gateway", [engine], [picker], to_api(site.cluster(2), site.hosts_in(2)))
         yield from router.objectives(model, kserve_names.pool(model.name))
+        pods = kserve_names.engine_labels(model.name)
+        yield from lent_engine.ways_of(model, site.object_storage, ["10.0.0.0/8"], pods=pods)
 
 
 def lent_pods(site, catalog, model, serving) -> tuple[dict, dict]:
@@ -219,7 +221,7 @@ def test_pods_are_held_to_the_strictest_level(site, catalog, judge):
 def test_pods_that_kserve_makes_are_held_to_it_as_well(site, catalog, judge):
     for model, serving in site.models_in(2):
         engine, picker = lent_pods(site, catalog, model, serving)
-        for name, given in (("engine", engine["spec"]), ("picker", picker)):
+        for name, given in (("engine", engine), ("picker", picker)):
             spec = {key: value for key, value in given.items() if key != "priorityClassName"}
             volumes = [
                 {"name": each["name"], "emptyDir": {}} if "ephemeral" in each else each

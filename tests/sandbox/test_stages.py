@@ -242,7 +242,6 @@ def test_what_kserve_makes_of_a_service_is_made_and_its_pods_find_nodes(cluster)
     spec = {
         "model": {"uri": "file://helper"},
         "replicas": 2,
-        "labels": {"rackwright/from-hub": "true"},
         "template": engine,
         "router": {"scheduler": scheduler},
     }
@@ -255,7 +254,6 @@ def test_what_kserve_makes_of_a_service_is_made_and_its_pods_find_nodes(cluster)
     pods = cluster.kubectl.get("pods", namespace=SPACE, labels="app.kubernetes.io/name=helper")
     engines = [each for each in pods if kserve_names.every_engine().items() <= each["metadata"]["labels"].items()]
     assert len(engines) == 2
-    assert {each["metadata"]["labels"]["rackwright/from-hub"] for each in engines} == {"true"}
     (asked,) = [
         each for each in pods if kserve_names.picker_labels("helper").items() <= each["metadata"]["labels"].items()
     ]

@@ -128,6 +128,7 @@ def test_the_gateway_asks_its_picker_as_it_asks_ours(manifest):
 
 def test_its_pods_are_found_by_what_finds_ours(manifest):
     wanted = kserve_names.engine_labels(THEIRS.name)
+    assert manifest(f"models/{THEIRS.name}-hub", ":NetworkPolicy")["spec"]["podSelector"]["matchLabels"] == wanted
     assert manifest(f"models/{THEIRS.name}", ":Service")["spec"]["selector"] == wanted
     assert manifest(f"models/{THEIRS.name}", ":PodMonitor")["spec"]["selector"]["matchLabels"] == wanted
 
