@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from kubernetes_objects import definition, namespace, node, storage_class
+from waiting import until
 
 from components.llm_d.definitions import definitions
 from rackwright.sandbox import stages
@@ -192,6 +193,26 @@ def test_a_database_cluster_is_healthy_when_all_its_instances_are(cluster):
     services = {each["metadata"]["name"] for each in cluster.kubectl.get("services", namespace=SPACE)}
     assert services >= {"postgres-rw", "postgres-ro", "postgres-r"}
     assert all(pod["metadata"]["ownerReferences"][0]["kind"] == "Cluster" for pod in pods)
+
+
+def test_instances_that_must_be_apart_are(cluster):
+    """Where there is but one node for them, the second waits."""
+    spec = {
+        "instances": 2,
+        "storage": {"size": "1Gi", "storageClass": "nvme-database"},
+        "affinity": {
+            "podAntiAffinityType": "required",
+            "nodeSelector": {"kubernetes.io/hostname": "operators-1"},
+            "tolerations": [{"operator": "Exists"}],
+        },
+    }
+    cluster.apply([custom("postgresql.cnpg.io", "Cluster", "apart", spec)])
+    name = "pod/apart-1"
+    until(lambda: cluster.kubectl.get("pods", namespace=SPACE, labels="cnpg.io/cluster=apart"))
+    cluster.kubectl.wait_for(name, condition="Ready", namespace=SPACE)
+    until(lambda: len(cluster.kubectl.get("pods", namespace=SPACE, labels="cnpg.io/cluster=apart")) == 2)
+    cluster.kubectl.wait_for("pod/apart-2", condition="jsonpath={.status.conditions[0].reason}=Unschedulable",
+                             namespace=SPACE)  # fmt: skip
 
 
 def test_a_database_cluster_that_finds_no_room_is_not_called_healthy(cluster):
