@@ -60,14 +60,11 @@ class LocalPair:
         self.made.unlink(missing_ok=True)
 
     def demote(self, side):
-        server, other = self._both(side)
-        self.ticks()
-        with (server.data / "postgresql.auto.conf").open("a") as file:
-            file.write(f"primary_conninfo = 'host={other.sockets} user=postgres application_name={server.name}'\n")
-        (server.data / "standby.signal").touch()
-        os.chown(server.data / "standby.signal", USER, -1)
+        server, _ = self._both(side)
         self.ticks()
         self._stop(server)
+        self.ticks()
+        self._let_follow(server)
         self.ticks()
 
     def promote(self, side):
@@ -77,8 +74,19 @@ class LocalPair:
         self.ticks()
 
     def follow(self, side):
-        self._start(self._both(side)[0])
+        server, _ = self._both(side)
+        self._let_follow(server)
         self.ticks()
+        self._start(server)
+        self.ticks()
+
+    def _let_follow(self, server):
+        """Whenever it starts, it follows the other; of several lines the last one counts."""
+        other = self.second if server is self.first else self.first
+        with (server.data / "postgresql.auto.conf").open("a") as file:
+            file.write(f"primary_conninfo = 'host={other.sockets} user=postgres application_name={server.name}'\n")
+        (server.data / "standby.signal").touch()
+        os.chown(server.data / "standby.signal", USER, -1)
 
     def _both(self, side):
         return (self.first, self.second) if side.name == self.first.name else (self.second, self.first)
