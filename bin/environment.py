@@ -3,6 +3,11 @@
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
+    from typing import IO
 
 # Imported where they are needed, so that a command whose environment is there starts at once: fcntl, subprocess, venv.
 
@@ -67,10 +72,17 @@ def ensure() -> None:
 
 def run(program: str, *arguments: str) -> int:
     """Run a program of the environment in the foreground and return its exit code."""
+    with start(program, *arguments) as process:
+        return process.wait()
+
+
+def start(program: str, *arguments: str, output: "IO[bytes] | None" = None) -> "subprocess.Popen[bytes]":
+    """Start a program of the environment; all that it says goes to `output`, if one is given."""
     import subprocess
 
     environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
-    return subprocess.run([str(VENV / "bin" / program), *arguments], env=environment, check=False).returncode
+    errors = subprocess.STDOUT if output else None
+    return subprocess.Popen([str(VENV / "bin" / program), *arguments], env=environment, stdout=output, stderr=errors)
 
 
 def replace_with(program: str, *arguments: str) -> None:

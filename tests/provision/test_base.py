@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from bench import bench
 
+pytestmark = pytest.mark.one_role
+
 PLAYBOOK = Path(__file__).with_name("base.yml")
 HOST = "ws-01"
 

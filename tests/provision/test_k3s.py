@@ -8,6 +8,8 @@ from k3s_site import HOST, PLAYBOOK, TOKEN, VERSION, told, workstation
 
 from rackwright.guests.stand_ins.k3s import release
 
+pytestmark = pytest.mark.one_role
+
 # What provisioning leaves, as far as k3s asks for it: a port of the site's name, and NVIDIA's runtime.
 PROVISIONED = """\
 printf '[NetDev]\\nName=lan0\\nKind=dummy\\n' >/etc/systemd/network/90-lan0.netdev
