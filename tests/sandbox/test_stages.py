@@ -45,7 +45,7 @@ def upstream_definitions() -> list[dict]:
         "gpu-operator", "cert-manager", "cloudnative-pg", "prometheus-operator", "kserve",
         "gateway-api-inference-extension",
     )  # fmt: skip
-    files = [file for name in names for file in (folder / name).glob("*")]
+    files = [file for name in names for file in (folder / name).glob("*llminference*" if name == "kserve" else "*")]
     documents = [
         each
         for file in files
