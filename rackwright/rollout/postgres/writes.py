@@ -23,9 +23,10 @@ def close(server: Server, databases: Sequence[str]) -> None:
     if own := server.sql(limited):
         raise Refusal(f"{own.split()[0]} has a connection limit of its own.", "Take it out: CONNECTION LIMIT -1.")
     server.sql("".join(f"ALTER DATABASE {_quoted(name)} CONNECTION LIMIT 0;\n" for name in databases))
-    # One without a database is still on its way in, and may have been let in before the limit was there.
-    inside = f"FROM pg_stat_activity WHERE (datname IN ({names}) OR datname IS NULL) AND pid <> pg_backend_pid() "
-    inside += "AND backend_type = 'client backend'"
+    # One without a database is on its way in: if it began before the limit was there, it may have been let in.
+    limited_at = server.sql("SELECT clock_timestamp()")
+    inside = f"FROM pg_stat_activity WHERE (datname IN ({names}) OR datname IS NULL AND backend_start < '{limited_at}')"
+    inside += " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
     deadline = time.monotonic() + END_S
     while server.sql(f"SELECT count(pg_terminate_backend(pid)) {inside}") != "0":
         if time.monotonic() > deadline:
