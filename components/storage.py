@@ -12,6 +12,7 @@ import pulumi
 from components.base import Chart, Component, Manifest
 from components.base.network import Rule, names, policy, scrapes
 from rackwright.site.hosts import Host, Purpose
+from rackwright.site.node_marks import taints
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class, volume_group
 from rackwright.site.volumes import SPARE_GB
 
@@ -25,10 +26,11 @@ def values(hosts: Sequence[Host]) -> dict[str, Any]:
     configurations = [_configuration(purposes, names) for purposes, names in groups.items()]
     everywhere = [{"operator": "Exists"}]  # a taint keeps work off a node, not its disks
     on_these = _on([name for names in groups.values() for name in names])
+    open_to_all = [host for host in hosts if not taints(2, host)]
     return {
         # If the kind went with the release, so would every volume's object, and the driver would remove the volume.
         "crd": {"annotations": {"helm.sh/resource-policy": "keep"}},
-        "controller": {"replicaCount": min(2, len(hosts))},  # two never share a node
+        "controller": {"replicaCount": 2 if len(open_to_all) > 1 else 1},  # two never share a node
         "lvmd": {**configurations[0], "additionalConfigs": configurations[1:]},
         "node": {"affinity": on_these, "tolerations": everywhere},
         "snapshot": {"enabled": False},  # thick volumes have none, and the sidecar wants CRDs that are not there

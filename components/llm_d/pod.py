@@ -77,6 +77,7 @@ def _pod(model: Model, image: Image, engines_in: str) -> dict[str, Any]:
                 "topologyKey": "kubernetes.io/hostname",
                 "whenUnsatisfiable": "DoNotSchedule",
                 "labelSelector": {"matchLabels": labels(model)},
+                "nodeTaintsPolicy": "Honor",  # nodes that are kept for others do not count: both may share a lone one
             }
         ],
         "containers": [_picker(image, arguments(model, engines_in))],

@@ -43,7 +43,7 @@ def told(site) -> dict[str, dict]:
     return {
         "cert-manager": certificates.values("certificates"),
         "topolvm": storage.values(hosts),
-        "gpu-operator": gpu_operator.values(site.gpu, hosts, interval, "DCGM_X, gauge, X\n"),
+        "gpu-operator": gpu_operator.values(site.gpu, hosts, interval, "DCGM_X, gauge, X\n", phase=1),
         "cloudnative-pg": postgres.values(site.postgresql.phase1),
         "langfuse": langfuse_values("langfuse", DATABASE, STORAGE, {"host": "postgres-rw.postgres.svc", "port": 5432}),
         "plugin-barman-cloud": backups.plugin_values(),
@@ -107,7 +107,7 @@ def test_an_unknown_key_would_be_found():
 
 
 def test_the_host_has_the_driver_and_k3s_its_containerd(example):
-    values = gpu_operator.values(example.gpu, example.hosts_in(1), 15, "")
+    values = gpu_operator.values(example.gpu, example.hosts_in(1), 15, "", phase=1)
     assert values["driver"]["enabled"] is False
     assert values["toolkit"]["enabled"] is False
     assert values["cdi"]["enabled"] is True
@@ -116,13 +116,18 @@ def test_the_host_has_the_driver_and_k3s_its_containerd(example):
     assert K3S_CONTAINERD["CONTAINERD_SOCKET"].startswith("/run/k3s/")
 
 
+def test_kubeadm_s_containerd_is_not_looked_for_where_k3s_has_its_own(lab):
+    values = gpu_operator.values(lab.gpu, lab.hosts_in(2), 15, "", phase=2)
+    assert values["toolkit"] == {"enabled": False, "env": []}
+
+
 def test_gpus_are_shared_as_the_site_says(example):
     hosts = example.hosts_in(1)
-    whole = gpu_operator.values(example.gpu, hosts, 15, "")
+    whole = gpu_operator.values(example.gpu, hosts, 15, "", phase=1)
     assert whole["mig"] == {"strategy": "none"}
     assert whole["migManager"]["config"]["default"] == "all-disabled"
     assert whole["devicePlugin"]["config"] == {"create": False, "name": ""}
-    turns = gpu_operator.values(Gpu(driver_branch=580, time_slices=4), hosts, 15, "")
+    turns = gpu_operator.values(Gpu(driver_branch=580, time_slices=4), hosts, 15, "", phase=1)
     plugin = turns["devicePlugin"]["config"]
     assert plugin["create"]
     assert plugin["name"]
@@ -139,7 +144,7 @@ def test_the_commonest_layout_is_that_of_unlabelled_nodes(example):
 
 
 def test_a_scrape_never_lasts_longer_than_its_interval(example):
-    values = gpu_operator.values(example.gpu, example.hosts_in(1), 5, "")
+    values = gpu_operator.values(example.gpu, example.hosts_in(1), 5, "", phase=1)
     assert values["dcgmExporter"]["serviceMonitor"]["scrapeTimeout"] == "5s"
     values = qdrant.values(example.vectors, example.vectors.phase1, 5)
     assert values["metrics"]["serviceMonitor"]["scrapeTimeout"] == "5s"
@@ -202,8 +207,11 @@ def test_hosts_with_other_drives_get_a_configuration_of_their_own(lab):
     assert values["controller"]["replicaCount"] == 2
 
 
-def test_one_node_gets_one_controller_of_storage(example):
-    assert storage.values(example.hosts_in(1))["controller"]["replicaCount"] == 1
+def test_one_node_gets_one_controller_of_storage(example, lab):
+    """Nodes that are kept for control, tools or training take none."""
+    alone = [host for host in lab.hosts_in(2) if host.name not in ("gpu-02", "gpu-03")]
+    for hosts in (example.hosts_in(1), alone):
+        assert storage.values(hosts)["controller"]["replicaCount"] == 1
 
 
 def test_qdrant_can_grow_and_lets_its_only_node_be_drained(example):

@@ -154,6 +154,14 @@ def test_pickers_have_names_that_last_and_the_proxy_knows_them():
     assert objects.budget(model())["spec"]["minAvailable"] == 1
 
 
+def test_pickers_stand_apart_where_there_is_more_than_one_node_for_them():
+    """A node that is kept for others is none: counted, it would leave the second picker of a small rack waiting."""
+    manifest = pod.stateful_set(model(), image=IMAGE, configuration=made(), engines_in="models")
+    (spread,) = manifest["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    assert spread["whenUnsatisfiable"] == "DoNotSchedule"
+    assert spread["nodeTaintsPolicy"] == "Honor"
+
+
 def test_a_changed_configuration_is_read_by_new_pods():
     def digest(**changes):
         told_so = made(**changes)
