@@ -116,6 +116,9 @@ def _rollout(output: Output, folder: Path, *, changes: bool = False) -> "Rollout
 
 def _agreement(name: str, *, yes: bool, no_return: str | None) -> Callable[["Stage", Sequence["Place"]], None]:
     """How a stage is agreed to: by a word, or beforehand; the point of no return by the site's name alone."""
+    if no_return not in (None, name):
+        what = f"--no-return names {no_return or 'nothing'}, and the site is {name}; nothing was changed."
+        raise Refusal(what, f"Write --no-return {name}, or leave it out.")
 
     def agree(stage: "Stage", left: Sequence["Place"]) -> None:
         if any(place.step.ends_the_way_back for place in left):

@@ -23,7 +23,7 @@ def refuse_overrides(plan: Plan, overrides: Collection[str]) -> None:
     """Refusal where a gate that may fail is none."""
     for name in sorted(overrides):
         if name not in plan.gates:
-            raise Refusal(f"There is no gate {name}.", known(name, tuple(plan.gates), "gates"))
+            raise Refusal(f"There is no gate {name or 'without a name'}.", known(name, tuple(plan.gates), "gates"))
 
 
 def refuse_changed(plan: Plan, standing: Standing) -> None:

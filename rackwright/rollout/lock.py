@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rackwright.errors import Refusal
+from rackwright.rollout.plain_file import CURE, opened
 from rackwright.rollout.who import who
 
 FILE_NAME = ".rollout.lock"
@@ -42,7 +43,7 @@ def held(folder: Path) -> Iterator[str]:
 def holder(folder: Path) -> str:
     """Who holds it now; nothing where nobody does."""
     try:
-        descriptor = os.open(folder / FILE_NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = opened(folder / FILE_NAME, os.O_RDONLY)
     except OSError:
         return ""
     try:
@@ -53,13 +54,11 @@ def holder(folder: Path) -> str:
 
 def _opened(file: Path) -> int:
     try:
-        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        return opened(file, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         if error.errno == errno.EACCES and (someone := holder(file.parent)):
             raise Refusal(f"{someone} carries this rollout out.", "Wait until that has ended.") from None
-        raise Refusal(
-            f"The lock {file} cannot be taken ({error.strerror}).", "Mend its owner or mode, or its folder's."
-        ) from None
+        raise Refusal(f"The lock {file} cannot be taken ({error.strerror}).", CURE) from None
 
 
 def _taken(descriptor: int, patience_s: float) -> bool:

@@ -36,7 +36,7 @@ class Plan:
         if until is None:
             return self.places
         if until not in found:
-            raise Refusal(f"There is no stage {until}.", known(until, found, "stages"))
+            raise Refusal(f"There is no stage {until or 'without a name'}.", known(until, found, "stages"))
         last = found.index(until)
         return tuple(place for place in self.places if found.index(place.stage.name) <= last)
 

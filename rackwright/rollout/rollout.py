@@ -34,7 +34,7 @@ class Rollout:
 
     def status(self) -> Status:
         """Where it stands by the journal."""
-        return Status(self.plan, journal.read(self.folder), holder(self.folder))
+        return Status(self.plan, journal.read(self.folder, self.site.name), holder(self.folder))
 
     def run(self, agree: Agree, until: str | None = None, overrides: Collection[str] = ()) -> Status:
         """Carry out what is left up to the end of a stage; Refusal where it cannot go on."""
@@ -57,7 +57,7 @@ class Rollout:
         return self.status()
 
     def _runner(self, planned: Plan, agree: Agree, died: str, overrides: Collection[str]) -> Runner:
-        written = Journal(self.folder, self.hidden)
+        written = Journal(self.folder, self.hidden, self.site.name)
         if died:
             self.progress(f"{died} held this rollout and did not end it in order")
             if written.entries:

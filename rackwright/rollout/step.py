@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.nearest import match
 
 
 @dataclass(frozen=True)
@@ -59,5 +59,5 @@ class Place:
 
 def known(name: str, names: tuple[str, ...], what: str) -> str:
     """The cure where somebody names a stage or a gate that there is not."""
-    hint = nearest(name, list(names))
-    return f"{hint[0].upper()}{hint[1:]}; {what}: {', '.join(names)}."
+    meant = match(name, names)
+    return f"{f'Did you mean {meant}? ' if meant else ''}{what.capitalize()}: {', '.join(names)}."

@@ -32,7 +32,8 @@ def the_way_back(plan: Plan, world: World, standing: Standing, to: str | None = 
     Refusal past the point of no return, and where there is no such stage.
     """
     if to is not None and to not in [stage.name for stage in plan.stages]:
-        raise Refusal(f"There is no stage {to}.", known(to, tuple(stage.name for stage in plan.stages), "stages"))
+        names = tuple(stage.name for stage in plan.stages)
+        raise Refusal(f"There is no stage {to or 'without a name'}.", known(to, names, "stages"))
     if passed := standing.point_of_no_return(plan.places):
         raise Refusal(
             f"The point of no return was passed by {passed.by}, {passed.at} ({passed.step}).",

@@ -11,6 +11,7 @@ from rackwright.rollout.step import Place
 from rackwright.rollout.world import World
 
 EVERY_S = 15.0
+STOPPED = {KeyboardInterrupt: "it was stopped by hand", SystemExit: "it was ended by a signal"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Watch:
         try:
             yield
         except BaseException as error:
-            why = error.what if isinstance(error, Refusal) else type(error).__name__
+            why = error.what if isinstance(error, Refusal) else STOPPED.get(type(error), type(error).__name__)
             with suppress(Refusal):  # a journal that cannot be written: the first fault is the one to tell
                 self.journal.append("stopped", why=why)
             raise

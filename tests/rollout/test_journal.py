@@ -51,6 +51,57 @@ def test_a_line_in_the_middle_that_is_not_what_was_written_is_refused(tmp_path):
             Journal(tmp_path)
 
 
+WORDS = '"at": "2026-01-01", "by": "me@here:1"'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"n": true, "event": "done"}',
+        '{"n": 1.0, "event": "done"}',
+        '{"n": 1}',
+        '{"n": 1, "at": 3, "event": "done", "step": "a/b"}',
+        '{"n": 1, "event": "done", "step": {}}',
+        '{"n": 1, "event": ["done"], "step": "a/b"}',
+        f'{{"n": 1, {WORDS}, "event": "gate", "step": "a/b"}}',
+        f'{{"n": 1, {WORDS}, "event": "gate", "step": "a/b", "gate": "g", "passed": "no", "seen": "1", "wanted": "2"}}',
+        f'{{"n": 1, {WORDS}, "event": "done", "step": "a/b", "overridden": true}}',
+        f'{{"n": 1, {WORDS}, "event": "done", "step": "a/b", "took_s": "long"}}',
+        f'{{"n": 1, {WORDS}, "event": "done", "step": "a/b", "inputs": ["name"]}}',
+        f'{{"n": 1, {WORDS}, "event": "run", "format": "new"}}',
+        "[" * 100_000,
+        "<<<<<<< HEAD",
+    ],
+)
+def test_a_line_of_another_form_is_refused_and_left(tmp_path, line):
+    (tmp_path / FILE_NAME).write_text(line + "\n")
+    with pytest.raises(Refusal, match="Line 1 of the journal"):
+        read(tmp_path)
+    assert (tmp_path / FILE_NAME).read_text() == line + "\n"
+
+
+def test_a_journal_that_came_along_with_a_copied_folder_is_refused(tmp_path):
+    Journal(tmp_path, site="lab").append("run")
+    assert read(tmp_path, "lab")[0].data["site"] == "lab"
+    for use in (lambda: read(tmp_path, "lab-2"), lambda: Journal(tmp_path, site="lab-2")):
+        with pytest.raises(Refusal, match="is of the site lab, and the file beside it names lab-2"):
+            use()
+    assert [entry.n for entry in read(tmp_path)] == [1]  # whoever only tells the story may
+
+
+def test_a_journal_from_before_the_site_was_written_into_it_is_taken(tmp_path):
+    Journal(tmp_path).append("run")
+    Journal(tmp_path, site="lab").append("run")
+    assert [entry.n for entry in read(tmp_path, "lab")] == [1, 2]
+
+
+def test_a_pipe_in_its_place_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / FILE_NAME)
+    with pytest.raises(Refusal, match="it is no plain file") as refused:
+        read(tmp_path)
+    assert "plain file of yours" in refused.value.cure
+
+
 def test_a_journal_of_a_newer_rackwright_is_left_alone(tmp_path):
     (tmp_path / FILE_NAME).write_text('{"n": 1, "event": "run", "format": 2}\n')
     with pytest.raises(Refusal, match="newer Rackwright"):
@@ -130,6 +181,6 @@ def test_a_link_in_its_place_is_not_followed(tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("")
     (tmp_path / FILE_NAME).symlink_to(elsewhere)
-    with pytest.raises(Refusal, match="cannot be written"):
+    with pytest.raises(Refusal, match=r"cannot be read \(it is a link\)"):
         Journal(tmp_path).append("run")
     assert elsewhere.read_text() == ""

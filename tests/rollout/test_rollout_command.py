@@ -94,6 +94,45 @@ def test_back_says_its_steps_and_what_is_lost(command, folder, played):
     assert played.word("copy/postgresql") == "done"
 
 
+@pytest.mark.parametrize("name", ["lap", ""])
+def test_another_sites_name_is_refused_before_the_first_step(command, folder, played, name):
+    code, _, err = command("run", folder, "--yes", "--no-return", name)
+    assert code == 1
+    assert "and the site is lab; nothing was changed." in err
+    assert "Write --no-return lab" in err
+    assert not played.lines()
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "cure"),
+    [
+        (("run", "--until", "copi"), "There is no stage copi.", "Did you mean copy? Stages: baseline, "),
+        (("run", "--until", ""), "There is no stage without a name.", "Stages: baseline, "),
+        (("back", "--to", "nowhere-near"), "There is no stage nowhere-near.", "Stages: baseline, "),
+        (("run", "--override", "recal"), "There is no gate recal.", "Did you mean recall? Gates: "),
+    ],
+)
+def test_a_name_that_there_is_not_is_told_with_those_that_there_are(command, folder, played, words, what, cure):
+    act, *options = words
+    code, _, err = command(act, folder, "--yes", *options)
+    assert code == 1
+    assert what in err
+    assert f"\n{cure}" in err
+    assert not played.lines()
+
+
+def test_a_copied_folder_with_its_journal_is_told_apart(command, folder, played):
+    assert command("run", folder, "--yes", "--until", "metal")[0] == 0
+    file = folder / "site.yml"
+    file.write_text(file.read_text().replace("name: lab\n", "name: second-lab\n", 1))
+    done = played.lines()
+    for words in (("status",), ("run", "--yes"), ("back", "--yes")):
+        code, _, err = command(words[0], folder, *words[1:])
+        assert code == 1
+        assert "is of the site lab, and the file beside it names second-lab" in err
+    assert played.lines() == done
+
+
 def test_without_a_terminal_and_without_yes_it_is_wrong_usage(command, folder, played):
     assert command("run", folder)[0] == 2
     assert command("back", folder)[0] == 2

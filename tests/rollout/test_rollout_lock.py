@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from rackwright.errors import Refusal
-from rackwright.rollout.lock import held, holder
+from rackwright.rollout.lock import FILE_NAME, held, holder
 
 
 @pytest.fixture
@@ -65,3 +65,18 @@ def test_a_fault_lets_go_of_it_in_order(tmp_path):
         raise ZeroDivisionError
     with held(tmp_path) as died:
         assert died == ""
+
+
+@pytest.mark.parametrize(
+    ("put", "why"),
+    [
+        (os.mkfifo, "it is no plain file"),
+        (os.mkdir, "Is a directory"),
+        (lambda file: os.symlink("/nowhere", file), "it is a link"),  # noqa: PTH211 - as the others, by a path
+    ],
+)
+def test_what_is_no_plain_file_in_its_place_is_refused_and_not_waited_for(tmp_path, put, why):
+    put(tmp_path / FILE_NAME)
+    assert holder(tmp_path) == ""
+    with pytest.raises(Refusal, match=why), held(tmp_path):
+        pass
