@@ -10,7 +10,7 @@ import yaml
 from components.base import Chart, Component
 from components.base.network import Rule, names, policy, scrapes
 from rackwright.site.gpu import Gpu
-from rackwright.site.hosts import Host
+from rackwright.site.hosts import Host, Phase
 from rackwright.site.node_marks import KEPT_FOR, toleration
 
 COUNTERS = "gpu-counters"
@@ -34,13 +34,14 @@ DISCOVERY = [
 ]
 
 
-def values(gpu: Gpu, hosts: Sequence[Host], scrape_interval_s: int, counters: str) -> dict[str, Any]:
+def values(gpu: Gpu, hosts: Sequence[Host], scrape_interval_s: int, counters: str, *, phase: Phase) -> dict[str, Any]:
     """What the chart is told."""
+    containerd = K3S_CONTAINERD if phase == 1 else {}  # kubeadm's is where the toolkit looks by itself
     return {
         "driver": {"enabled": False},  # the host's, by the role nvidia_driver
         "toolkit": {
             "enabled": False,  # the host's, too: k3s finds its runtime when it starts
-            "env": [{"name": name, "value": value} for name, value in K3S_CONTAINERD.items()],
+            "env": [{"name": name, "value": value} for name, value in containerd.items()],
         },
         "daemonsets": {"tolerations": TOLERATIONS},
         "node-feature-discovery": {"worker": {"tolerations": DISCOVERY}},
@@ -86,6 +87,7 @@ class GpuOperator(Component):
         *,
         chart: Chart,
         hosts: Sequence[Host],
+        phase: Phase,
         to_api: Rule,
         counters: str,
         scrape_interval_s: int,
@@ -95,5 +97,5 @@ class GpuOperator(Component):
         super().__init__(name, opts, pod_security="privileged")  # it works on the host's devices
         self.add(policy(name, ingress=[scrapes(DCGM_PORT, OPERATOR_PORT)], egress=[names(), to_api]))
         # The operator makes no monitor for DCGM where it does not find that kind when it starts.
-        self.release(chart, values(gpu, hosts, scrape_interval_s, counters), after=[monitors])
+        self.release(chart, values(gpu, hosts, scrape_interval_s, counters, phase=phase), after=[monitors])
         self.register_outputs({"resource": "nvidia.com/gpu"})

@@ -44,7 +44,7 @@ def found(given: Given) -> Foundation:
                                "scrape_interval_s": site.monitoring.scrape_interval_s}
     storage.watch(**watched)
     GpuOperator("gpu-operator", site.gpu, chart=charts["gpu-operator"], hosts=given.hosts,
-                counters=gpu_counters(), **watched, **rest)
+                counters=gpu_counters(), phase=phase, **watched, **rest)
     qdrant = Qdrant("qdrant", site.vectors, chart=charts["qdrant"], spread=site.vectors.in_phase(phase),
                     api_key=secrets["qdrant_api_key"], read_only_api_key=secrets["qdrant_read_only_api_key"],
                     **kept, **watched, opts=given.options)

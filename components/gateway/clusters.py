@@ -1,6 +1,6 @@
 """Where requests go: to their tenant's bounds first, and from there to a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from components.gateway.filters import share
@@ -30,9 +30,11 @@ def tenant_cluster(tenant: Tenant, gateway: Gateway) -> Cluster:
     }
 
 
-def model_cluster(name: str, upstream: str) -> Cluster:
+def model_cluster(name: str, upstream: str, *, behind_doors: bool = False) -> Cluster:
     """A model's engines: every address behind its name, the least busy first, dead ones left out."""
     host, port = upstream.rsplit(":", maxsplit=1)
+    # A door says by itself that it is well; what it asks its engine for says whether that is.
+    asked = "/v1/models" if behind_doors else "/health"
     address = {"socket_address": {"address": host, "port_value": int(port)}}
     return {
         "name": model_name(name),
@@ -51,7 +53,7 @@ def model_cluster(name: str, upstream: str) -> Cluster:
                 "no_traffic_interval": "5s",
                 "unhealthy_threshold": 2,
                 "healthy_threshold": 1,
-                "http_health_check": {"path": "/health"},
+                "http_health_check": {"path": asked},
             }
         ],
         "typed_extension_protocol_options": options(
@@ -79,11 +81,16 @@ def service_cluster(name: str, address: str) -> Cluster:
 
 
 def clusters(
-    gateway: Gateway, tenants: Sequence[Tenant], upstreams: Mapping[str, str], place: Place, counts: str | None = None
+    gateway: Gateway,
+    tenants: Sequence[Tenant],
+    upstreams: Mapping[str, str],
+    place: Place,
+    counts: str | None = None,
+    divided: Collection[str] = (),
 ) -> list[Cluster]:
-    """All of them; `counts` is where tokens are counted."""
+    """All of them; `counts` is where tokens are counted, `divided` are models whose engines have doors before them."""
     bounds = [tenant_cluster(tenant, gateway) for tenant in tenants]
-    models = [model_cluster(name, upstream) for name, upstream in upstreams.items()]
+    models = [model_cluster(name, where, behind_doors=name in divided) for name, where in upstreams.items()]
     services = [service_cluster(SERVICE, counts)] if counts else []
     return [*bounds, *models, *services, admin_cluster(place)]
 

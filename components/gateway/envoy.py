@@ -55,7 +55,7 @@ def envoy_configuration(
     tenants_in = shifted(tenant_routes(gateway, tenants, keys, counting=counts is not None), shift)
     passed = filters(gateway, counting() if counts else (), [reading(upstreams, divided)] if divided else ())
     listeners = [_https(gateway, tenants_in, passed, place), _models(gateway, models), _metrics(place)]
-    found = [*clusters(gateway, tenants, upstreams, place, counts), *clusters_of_pickers(pickers)]
+    found = [*clusters(gateway, tenants, upstreams, place, counts, divided), *clusters_of_pickers(pickers)]
     found += beyond(shift, place)
     return {
         "node": {"id": "gateway", "cluster": "gateway"},

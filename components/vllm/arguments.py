@@ -7,7 +7,7 @@ from rackwright.site.serving import Serving
 
 PORT = 8000
 BLOCK_TOKENS = 64  # the router reckons with no smaller ones, and would believe in four times the cache
-KEEP_ALIVE_S = 75  # longer than the gateway keeps an idle connection, so that it never meets a closing one
+KEEP_ALIVE_S = 105  # longer than the gateway and a door keep an idle connection: neither ever meets a closing one
 
 
 def command(model: Model, serving: Serving, *, routed: bool = False, counted: bool = False) -> list[str]:

@@ -21,6 +21,7 @@ from rackwright.site.node_marks import PREFIX
 from rackwright.site.rdma_ports import RESOURCE
 
 ENGINE_PORT = 8200  # of an engine behind a door
+DOOR_IDLE_S = 90  # so long the door keeps an idle connection to an engine, by its source (newProxyTransport)
 SIDE_PORT = 5600  # where engines say which memory of theirs may be read
 ROLE = "llm-d.ai/role"  # the router's filters look for it
 MODEL = f"{PREFIX}/model"

@@ -110,7 +110,7 @@ def is_tolerated(taint, tolerations):
 
 def test_what_every_node_has_stands_on_hosts_that_are_kept_for_something(lab):
     hosts = lab.hosts_in(2)
-    operator = gpu_operator.values(lab.gpu, hosts, 15, "")
+    operator = gpu_operator.values(lab.gpu, hosts, 15, "", phase=2)
     volumes = storage.values(hosts)
     (network,) = (each for each in kube_router.objects(lab.networks.nodes, image="x") if each["kind"] == "DaemonSet")
     everywhere = {

@@ -44,7 +44,7 @@ def told(site: Site) -> dict[str, dict]:
     return {
         "cert-manager": certificates.values("certificates"),
         "topolvm": storage.values(hosts),
-        "gpu-operator": gpu_operator.values(site.gpu, hosts, interval),
+        "gpu-operator": gpu_operator.values(site.gpu, hosts, interval, "DCGM_X, gauge, X\n", phase=1),
         "cloudnative-pg": postgres.values(site.postgresql.phase1),
         "langfuse": langfuse_values("langfuse", DATABASE, STORAGE, {"host": "postgres-rw.postgres.svc", "port": 5432}),
         "plugin-barman-cloud": backups.plugin_values(),

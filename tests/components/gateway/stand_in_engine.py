@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Engine:
     """One server on loopback; `seen` are the headers of each request, `gate` holds answers back while it is clear.
 
-    `refuses` is the status that it answers everything with, as a door does whose engine is gone.
+    `refuses` is the status that it answers with, as a door does whose engine is gone: to all but who asks how it is.
     """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0):
@@ -60,7 +60,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Tests speak for themselves."""
 
     def do_GET(self):
-        self._answer({"path": self.path})
+        refused = self.server_engine.refuses if self.path != "/health" else None
+        self._answer({"path": self.path}, refused or 200)
 
     def do_POST(self):
         body = json.loads(self._read())

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from waiting import until
 
 CHAT = "/llama/v1/chat/completions"
 WORD = {"do_remote_prefill": True, "remote_host": "10.0.0.9", "remote_block_ids": "no list"}
@@ -50,6 +51,13 @@ def test_whoever_only_speaks_of_it_is_answered(proxy, text):
 def test_what_has_no_body_and_who_has_no_key_need_none(proxy):
     assert proxy.client().get("/llama/v1/models").status_code == 200
     assert proxy.client(None).post(CHAT, content="{}").status_code == 401
+
+
+def test_a_door_whose_engine_is_gone_is_left_out(proxy):
+    """Whatever the door says of itself: the way past the pickers would lead there."""
+    proxy.engines["llama"].refuses = 503
+    client = proxy.client()
+    until(lambda: "no healthy" in client.post(CHAT, json={"model": "llama"}).text)
 
 
 def test_a_site_without_divided_models_reads_no_body_for_it(start):

@@ -66,6 +66,9 @@ def test_who_cannot_be_reached_is_told_so(engines, door):
     assert httpx.post(door + CHAT, json={"model": "llama"}, headers=headers).status_code == 502
     answering.end()
     assert httpx.post(door + CHAT, json={"model": "llama"}).status_code == 503
+    # Its own word is not its engine's: the gateway looks at the second.
+    assert httpx.get(f"{door}/health").status_code == 200
+    assert httpx.get(f"{door}/v1/models").status_code == 503
 
 
 def test_figures_are_those_of_the_engine_behind(door):
