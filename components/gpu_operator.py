@@ -97,5 +97,6 @@ class GpuOperator(Component):
         super().__init__(name, opts, pod_security="privileged")  # it works on the host's devices
         self.add(policy(name, ingress=[scrapes(DCGM_PORT, OPERATOR_PORT)], egress=[names(), to_api]))
         # The operator makes no monitor for DCGM where it does not find that kind when it starts.
-        self.release(chart, values(gpu, hosts, scrape_interval_s, counters, phase=phase), after=[monitors])
+        told = values(gpu, hosts, scrape_interval_s, counters, phase=phase)
+        self.release(chart, told, renews_definitions=True, after=[monitors])  # operator.upgradeCRD, its default
         self.register_outputs({"resource": "nvidia.com/gpu"})

@@ -42,7 +42,7 @@ def configuration(vectors: Vectors, spread: VectorsInPhase) -> dict[str, Any]:
                 "write_consistency_factor": (spread.replication_factor + 1) // 2,
                 "shard_number": vectors.shard_number,  # fixed for good, so that nodes may come later
                 # A quarter of the memory in the path of a search; originals stay on disk, for rescoring.
-                "quantization": {"scalar": {"type": "int8", "quantile": 0.99, "always_ram": True}},
+                "quantization": {"scalar": {"type": "int8", "quantile": 0.99, "memory": "pinned"}},
             },
         },
         "telemetry_disabled": True,

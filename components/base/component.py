@@ -64,9 +64,18 @@ class Component(pulumi.ComponentResource):
         )
 
     def release(
-        self, chart: Chart, values: Mapping[str, Any], *, wait: bool = True, after: Sequence[pulumi.Resource] = ()
+        self,
+        chart: Chart,
+        values: Mapping[str, Any],
+        *,
+        wait: bool = True,
+        renews_definitions: bool = False,
+        after: Sequence[pulumi.Resource] = (),
     ) -> Release:
-        """Install a chart under its own name, and wait until its pods are ready unless that says nothing."""
+        """Install a chart under its own name, and wait until its pods are ready unless that says nothing.
+
+        One that renews its definitions by a job of its own is not held against the old ones before that has run.
+        """
         return Release(
             f"{self.name}/{chart.name}",
             name=chart.name,
@@ -74,6 +83,7 @@ class Component(pulumi.ComponentResource):
             values=values,
             timeout=RELEASE_TIMEOUT_S,
             skip_await=not wait,
+            disable_openapi_validation=renews_definitions or None,
             opts=self.owned(after),
             **chart.source(),
         )

@@ -258,3 +258,16 @@ def test_no_key_of_qdrant_is_in_what_its_chart_is_told(example):
 def names(affinity) -> list[str]:
     (term,) = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     return term["matchExpressions"][0]["values"]
+
+
+def test_the_operator_renews_its_definitions_by_itself(upstream):
+    """By which its release is not held against the old ones."""
+    assert yaml.safe_load((upstream / "values" / "gpu-operator" / "values.yaml").read_text())["operator"]["upgradeCRD"]
+
+
+@pytest.mark.parametrize("superseded", ["always_ram", "on_disk", "on_disk_payload"])
+def test_where_vectors_lie_is_said_in_the_pinned_release_s_words(lab, superseded):
+    """`memory` took the place of these in Qdrant 1.19."""
+    told = json.dumps(qdrant.configuration(lab.vectors, lab.vectors.phase2))
+    assert superseded not in told
+    assert '"memory": "pinned"' in told
