@@ -35,7 +35,7 @@ def preflight(
 
     output = options.output_of(context, json=json)
     found = Site.load(site)
-    hosts = _hosts(found, options.phase_of(phase), limit)
+    hosts = _hosts(found, phase, limit)
     options.open_vault(site)
     output.progress(f"asking {len(hosts)} host{'' if len(hosts) == 1 else 's'} of {found.name}, phase {phase}")
     with tempfile.TemporaryDirectory(prefix="rackwright-preflight-") as folder:
@@ -48,21 +48,12 @@ def preflight(
         raise typer.Exit(1)
 
 
-def _hosts(site: "Site", phase: Any, limit: str | None) -> list[str]:
+def _hosts(site: "Site", phase: int, limit: str | None) -> list[str]:
     """Names of the hosts that are asked; Refusal where the phase or a name is not the site's."""
-    from rackwright.site.reading.nearest import nearest
+    from rackwright.cli.carry_out import words_of
+    from rackwright.provisioning.plan import hosts_of, names, phase_of
 
-    known = [host.name for host in site.hosts_in(phase)] if phase in site.phases else []
-    if not known:
-        raise Refusal(f"The site {site.name} has no phase {phase}.", f"Its phases: {', '.join(map(str, site.phases))}.")
-    wanted = [name.strip() for name in limit.split(",") if name.strip()] if limit is not None else known
-    for name in wanted:
-        if name not in known:
-            what = f"The site {site.name} has no host {name} in phase {phase}."
-            raise Refusal(what, options.sentence(f"{nearest(name, known)}."))
-    if not wanted:
-        raise Refusal("--limit names no host.", f"Hosts of phase {phase}: {', '.join(known)}.")
-    return wanted
+    return list(names(hosts_of(site, phase_of(site, options.phase_of(phase)), words_of(limit))))
 
 
 def _verdict(report: Path, ended: "Ended") -> dict[str, Any]:

@@ -85,6 +85,7 @@ def outcome(ended: Ended, hosts: Sequence[str]) -> Outcome:
             "Mend that; nothing was changed.",
         )
     known = {name: ended.hosts[name] for name in (*hosts, *ended.hosts) if name in ended.hosts}
+    known = {name: came for name, came in known.items() if name in hosts or any(came.counts.values())}  # skipped all
     if HERE in known and known[HERE].is_well:
         del known[HERE]  # a play that only refuses what is not meant
     left = tuple(name for name in hosts if name not in ended.hosts)

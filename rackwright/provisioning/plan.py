@@ -1,5 +1,6 @@
 """A plan: what is done to which hosts, in which order, what reboots, and what is down meanwhile."""
 
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.errors import Refusal
+from rackwright.playbook import ROOT
 from rackwright.site.hosts import Host, Phase
-from rackwright.site.reading.nearest import nearest
+from rackwright.site.reading.nearest import told
 from rackwright.site.site import Site
 
 WIDTH = 118
@@ -69,10 +71,13 @@ class Plan:
         }
 
     def command(self, site: Path) -> str:
-        """The same run by Ansible's own command, at the root of the checkout."""
+        """The same run by Ansible's own command, which wants to be at the root of the checkout."""
+        there = Path.cwd() == ROOT
+        begin = "" if there else f"cd {shlex.quote(str(ROOT))} && "
+        folder = shlex.quote(str(site if there else site.absolute()))
         told = [f"-e {name}={value}" for name, value in self.variables.items() if value not in ("", False)]
         limit = [f"--limit {','.join(self.limit)}"] if self.limit else []
-        return " ".join([f"ansible-playbook -i {site} playbooks/{self.playbook}.yml", *told, *limit])
+        return " ".join([f"{begin}ansible-playbook -i {folder} playbooks/{self.playbook}.yml", *told, *limit])
 
     def _steps(self) -> Iterator[str]:
         for number, step in enumerate(self.steps, 1):
@@ -114,11 +119,13 @@ def hosts_of(site: Site, phase: Phase, wanted: Sequence[str] | None = None) -> t
     known = {host.name: host for host in site.hosts_in(phase)}
     if wanted is None:
         return tuple(known.values())
-    for name in wanted:
+    elsewhere = {host.name: host.phases for host in site.hosts if host.name not in known}
+    for name in sorted(wanted, key=elsewhere.__contains__):  # what is nowhere is told first
         if name not in known:
-            hint = nearest(name, list(known))
             what = f"The site {site.name} has no host {name} in phase {phase}."
-            raise Refusal(what, f"{hint[0].upper()}{hint[1:]}.")
+            other = [f"--phase {number}" for number in elsewhere.get(name, ())]
+            cure = f"It is of another: add {other[0]}." if other else told(name, list(known))  # no other host for it
+            raise Refusal(what, cure)
     if not wanted:
         raise Refusal("No host is named.", f"Hosts of phase {phase}: {', '.join(known)}.")
     return tuple(known[name] for name in known if name in wanted)

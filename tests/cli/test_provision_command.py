@@ -130,6 +130,16 @@ def test_each_host_that_went_wrong_is_told_with_its_task_words_and_cure(ansible,
     assert "3 hosts of 8 went wrong, 0 changed. Mend that and run the same command again" in out
 
 
+def test_hosts_of_another_phase_that_are_stepped_over_are_not_in_the_table(ansible, command, lab):
+    stats = {"gpu-01": OK | {"failures": 1}, "gpu-02": dict.fromkeys(OK, 0), "control-02": OK}
+    ansible(2, [event("gpu-01", "failed", "Judge", "1 host forbids"), {"stats": stats}])
+    code, out, _ = command("provision", lab, "--phase", "1", "--yes")
+    assert code == 1
+    assert "gpu-02" not in out
+    assert "control-02" in out  # of no host of the plan, and asked for it
+    assert "1 host of 2 went wrong, 0 changed." in out
+
+
 def test_what_preflight_forbids_is_shown_in_its_own_words(ansible, command, lab):
     verdict = {"text": "gpu-01  forbids   has swap", "data": {"succeeded": False, "summary": "1 host forbids"}}
     stats = {"stats": {"gpu-01": OK | {"failures": 1}}}

@@ -63,9 +63,9 @@ def test_the_table_is_the_playbooks(preflight, site):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--limit", "gpu-1", "--phase", "2"), "has no host gpu-1 in phase 2.\nDid you mean gpu-01?"),
-        (("--limit", "agents-01"), "has no host agents-01 in phase 1"),
-        (("--limit", ","), "--limit names no host."),
+        (("--limit", "gpu-1", "--phase", "2"), "has no host gpu-1 in phase 2.\nDid you mean gpu-01?\n"),
+        (("--limit", "agents-01"), "has no host agents-01 in phase 1.\nIt is of another: add --phase 2.\n"),
+        (("--limit", ","), "No host is named.\nHosts of phase 1: gpu-01."),
     ],
 )
 def test_a_wrong_limit_is_refused_before_anything_starts(preflight, site, arguments, words):

@@ -134,6 +134,30 @@ def test_a_name_that_is_no_host_is_refused(lab, name):
         provision(lab, 2, [name])
 
 
+@pytest.mark.parametrize(
+    ("phase", "wanted", "name", "cure"),
+    [
+        (1, ["gpu-02"], "gpu-02", "It is of another: add --phase 2."),  # and never the nearest name: another machine
+        (None, ["gpu-02", "gpu-99"], "gpu-99", "Did you mean gpu-01?"),
+        (2, ["x"], "x", "Known: gpu-01, gpu-02, gpu-03, train-01, agents-01, control-01, control-02, control-03."),
+    ],
+)
+def test_the_cure_for_a_name_is_of_its_phase(lab, phase, wanted, name, cure):
+    with pytest.raises(Refusal) as refused:
+        reset(lab, wanted, phase)
+    assert f"no host {name} in phase" in refused.value.what
+    assert refused.value.cure == cure
+
+
+def test_ansibles_own_command_runs_where_it_is_typed(lab, tmp_path, monkeypatch):
+    plan = provision(lab, 1)
+    monkeypatch.chdir(ROOT)
+    assert plan.command(Path("inventory/lab")).startswith("ansible-playbook -i inventory/lab playbooks/site.yml")
+    monkeypatch.chdir(tmp_path)
+    wanted = f"cd {ROOT} && ansible-playbook -i '{tmp_path}/my site' playbooks/site.yml"
+    assert plan.command(Path("my site")).startswith(wanted)
+
+
 def test_a_phase_that_the_site_has_not_is_refused():
     with pytest.raises(Refusal, match="has no phase 2"):
         provision(Site.load(ROOT / "inventory" / "workstation"), 2)

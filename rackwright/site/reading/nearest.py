@@ -19,6 +19,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {meant}?" if meant else f"known: {listed(candidates)}"
 
 
+def told(word: str, known: Iterable[str]) -> str:
+    """The same as a sentence of its own."""
+    hint = nearest(word, known)
+    return f"{hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
+
+
 def listed(words: Iterable[str]) -> str:
     """Words in one line, the first of them where they are many."""
     candidates = list(words)

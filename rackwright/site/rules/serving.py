@@ -15,6 +15,7 @@ from rackwright.site.reading.unknown import is_known, look
 from rackwright.site.serving import Serving
 from rackwright.site.site import Site
 
+NAME_OF_A_SET = 52  # of a longer one the label with its revision passes 63 characters, and no pod is ever made
 PATHS = frozenset({"v1", "health", "healthz", "metrics", "ready"})  # the gateway's own, beside /<model>/v1
 
 
@@ -69,6 +70,21 @@ def names_of_models_are_free(model: Model, place: Place) -> Iterator[Broken]:
     if model.name in PATHS:
         what = f"is {model.name}, a path of the gateway's own"
         yield Broken((*place, "name"), what, f"name it otherwise, for example model-{model.name}")
+
+
+def names_of_models_name_their_pods(model: Model, place: Place) -> Iterator[Broken]:
+    """In phase 2 replicas and pickers are pods of a StatefulSet, which puts its name and ten digits into a label."""
+    served = model.phase2
+    if not served.replicas or served.through != "llm_d":
+        return
+    longest = prefill_name(model.name) if served.disaggregation is not None else model.name
+    if len(longest) > NAME_OF_A_SET:
+        beside = "" if longest == model.name else f", and its half that computes prompts {longest!r}, {len(longest)}"
+        yield Broken(
+            (*place, "name"),
+            f"has {len(model.name)} characters{beside}; the name of a StatefulSet has room for {NAME_OF_A_SET}",
+            f"write a name of at most {NAME_OF_A_SET - len(longest) + len(model.name)}",
+        )
 
 
 def parsers_are_known(model: Model, place: Place, catalog: Catalog) -> Iterator[Broken]:
