@@ -56,6 +56,8 @@ def daemon(image: Image) -> Manifest:
         "hostNetwork": True,
         "priorityClassName": "system-node-critical",
         "nodeSelector": {mark("inference"): "true"},
+        # As engines do: a host that keeps others off its GPUs would have them wait for its ports for good.
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
         "containers": [plugin],
         "volumes": [
             *({"name": name, "hostPath": {"path": path}} for name, path in FOLDERS.items()),

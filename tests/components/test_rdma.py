@@ -3,6 +3,7 @@
 import json
 
 from components.rdma import CONFIGURATION, FILE, daemon, settings, told
+from components.vllm.spread import stateful_set
 from rackwright.site.node_marks import labels as marks
 from rackwright.site.rdma_ports import PODS, RESOURCE, rdma_gbps, rdma_ports
 
@@ -30,6 +31,8 @@ def test_the_plugin_runs_where_models_are_served_and_finds_its_file(lab, catalog
     for host in lab.hosts_in(2):
         may = pod["nodeSelector"].items() <= marks(host).items()
         assert may == ("inference" in host.roles), host.name
+    engine = stateful_set(*lab.models_in(2)[0], image=catalog.images["vllm"], before=[], gpu=lab.gpu)
+    assert pod["tolerations"] == engine["spec"]["template"]["spec"]["tolerations"]
     (plugin,) = pod["containers"]
     mounted = {each["name"]: each["mountPath"] for each in plugin["volumeMounts"]}
     assert mounted["configuration"] == CONFIGURATION
