@@ -37,11 +37,14 @@ def carry_out(
     by_name: bool = False,
 ) -> None:
     """Say the plan, have it agreed to, run it and report; ends the command with 1 where something went wrong."""
-    agreed = yes or check
+    agreed, said = yes or check, _written(site)
     if not output.json:
         output.text(f"{plan.text()}\n")
     if not agreed:
         _ask(context, output, plan, by_name=by_name)
+        if _written(site) != said:  # Ansible reads the file anew
+            what = f"{site / options.FILE_NAME} was changed while this plan was looked at; nothing was done."
+            raise Refusal(what, "Run it again, and look at the plan that it has now.")
     options.open_vault(site)
     outcome, reports = _run(output, site, plan, check=check)
     stopped = next((report for report in reports.values() if not report["data"]["succeeded"]), None)
@@ -55,6 +58,10 @@ def carry_out(
 def words_of(listed: str | None) -> list[str] | None:
     """Names that are joined by commas; None where the option was not given."""
     return None if listed is None else [word.strip() for word in listed.split(",") if word.strip()]
+
+
+def _written(site: Path) -> bytes:
+    return (site / options.FILE_NAME).read_bytes()
 
 
 def _ask(context: typer.Context, output: Output, plan: "Plan", *, by_name: bool) -> None:

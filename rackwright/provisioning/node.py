@@ -4,7 +4,17 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rackwright.errors import Refusal
-from rackwright.provisioning.plan import Plan, Step, hosts_of, names, others, phase_of, servers, steps_with_hosts
+from rackwright.provisioning.plan import (
+    Plan,
+    Step,
+    hosts_of,
+    names,
+    others,
+    phase_of,
+    refuse_guesses,
+    servers,
+    steps_with_hosts,
+)
 from rackwright.provisioning.provision import cluster, machines, proof
 from rackwright.site.hosts import Host, Phase
 from rackwright.site.site import Site
@@ -17,6 +27,8 @@ def node(
     site: Site, name: str, act: Act, phase: Phase | None = None, *, dead: bool = False, drives: Sequence[str] = ()
 ) -> Plan:
     """The plan for one node; `dead` says that its machine is gone or new. Refusal where it cannot leave."""
+    if act != "add":
+        refuse_guesses(site, [name])
     number = phase_of(site, phase, [name])
     (host,) = hosts_of(site, number, [name])
     if act != "add":

@@ -10,7 +10,7 @@ from typing import Any
 from rackwright.errors import Refusal
 from rackwright.playbook import ROOT
 from rackwright.site.hosts import Host, Phase
-from rackwright.site.reading.nearest import told
+from rackwright.site.reading.nearest import listed, told
 from rackwright.site.site import Site
 
 WIDTH = 118
@@ -129,6 +129,14 @@ def hosts_of(site: Site, phase: Phase, wanted: Sequence[str] | None = None) -> t
     if not wanted:
         raise Refusal("No host is named.", f"Hosts of phase {phase}: {', '.join(known)}.")
     return tuple(known[name] for name in known if name in wanted)
+
+
+def refuse_guesses(site: Site, leaving: Sequence[str]) -> None:
+    """Refusal where whoever is to leave is in no phase: the nearest name would be another machine, with its data."""
+    for name in leaving:
+        if name not in names(site.hosts):
+            cure = "Where it was taken out of the file, write it back until it has left"
+            raise Refusal(f"The site {site.name} has no host {name}.", f"{cure}. Hosts: {listed(names(site.hosts))}.")
 
 
 def servers(site: Site, phase: Phase, hosts: Sequence[Host]) -> tuple[Host, ...]:

@@ -3,13 +3,23 @@
 from collections.abc import Sequence
 
 from rackwright.errors import Refusal
-from rackwright.provisioning.plan import Plan, Step, hosts_of, names, phase_of, servers, steps_with_hosts
+from rackwright.provisioning.plan import (
+    Plan,
+    Step,
+    hosts_of,
+    names,
+    phase_of,
+    refuse_guesses,
+    servers,
+    steps_with_hosts,
+)
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
 
 def reset(site: Site, wanted: Sequence[str], phase: Phase | None = None, drives: Sequence[str] = ()) -> Plan:
     """The plan for the hosts named; Refusal where one is not of the phase, or a drive is none of theirs."""
+    refuse_guesses(site, wanted)
     number = phase_of(site, phase, wanted)
     hosts = hosts_of(site, number, wanted)
     known = {disk.path.rpartition("_")[2]: host.name for host in hosts for disk in host.disks}

@@ -130,6 +130,21 @@ def test_each_host_that_went_wrong_is_told_with_its_task_words_and_cure(ansible,
     assert "3 hosts of 8 went wrong, 0 changed. Mend that and run the same command again" in out
 
 
+def test_a_file_that_is_changed_while_its_plan_is_looked_at_is_not_carried_out(ansible, command, lab, monkeypatch):
+    def confirm(*_, **__):
+        file = lab / "site.yml"
+        file.write_text(file.read_text() + "# another operator was here\n")
+        return True
+
+    asked = ansible()
+    monkeypatch.setattr("typer.confirm", confirm)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    code, _, err = command("provision", lab, "--phase", "1")
+    assert code == 1
+    assert "site.yml was changed while this plan was looked at; nothing was done." in err
+    assert asked() is None
+
+
 def test_hosts_of_another_phase_that_are_stepped_over_are_not_in_the_table(ansible, command, lab):
     stats = {"gpu-01": OK | {"failures": 1}, "gpu-02": dict.fromkeys(OK, 0), "control-02": OK}
     ansible(2, [event("gpu-01", "failed", "Judge", "1 host forbids"), {"stats": stats}])

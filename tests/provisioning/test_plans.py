@@ -144,9 +144,25 @@ def test_a_name_that_is_no_host_is_refused(lab, name):
 )
 def test_the_cure_for_a_name_is_of_its_phase(lab, phase, wanted, name, cure):
     with pytest.raises(Refusal) as refused:
-        reset(lab, wanted, phase)
+        provision(lab, phase, wanted)
     assert f"no host {name} in phase" in refused.value.what
     assert refused.value.cure == cure
+
+
+def test_for_whom_is_to_leave_no_other_machine_is_guessed(lab):
+    for plan in (
+        lambda: reset(lab, ["gpu-09"]),
+        lambda: node(lab, "gpu-09", "remove"),
+        lambda: node(lab, "gpu-09", "replace"),
+    ):
+        with pytest.raises(Refusal) as refused:
+            plan()
+        assert refused.value.what == "The site lab has no host gpu-09."
+        assert refused.value.cure.startswith(
+            "Where it was taken out of the file, write it back until it has left. Hosts:"
+        )
+    with pytest.raises(Refusal, match=r"in phase 1\. It is of another: add --phase 2"):
+        reset(lab, ["gpu-02"], 1)
 
 
 def test_ansibles_own_command_runs_where_it_is_typed(lab, tmp_path, monkeypatch):

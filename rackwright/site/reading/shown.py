@@ -15,7 +15,7 @@ HIDDEN = "something that may be a secret (not repeated)"
 def shown(value: object) -> str:
     """A value as a message quotes it; NotKnown where it is not known."""
     str(value)  # the unknown value answers by NotKnown, so that a rule which asks it ends there
-    text = repr(value)
+    text = str(value).lower() if isinstance(value, bool) else repr(value)  # as YAML has it
     if SECRET.search(text):
         return HIDDEN
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
