@@ -47,6 +47,7 @@ def machines(archive, rack, tmp_path_factory):
     site = yaml.safe_load(SITE.read_text())
     site["clusters"]["phase2"]["kubeconfig"] = str(folder / "kube" / "config")
     site["networks"]["name_servers"] = [NAME_SERVER]
+    site["networks"]["nodes"]["gateway"] = NAME_SERVER  # without a route of some kind nothing leads to services
     (folder / "site.yml").write_text(yaml.safe_dump(site, sort_keys=False))
     booted = rack(folder, HOST, memory_mib=3072, processors=2)  # kubeadm takes no machine with one
     guest = booted[HOST]
