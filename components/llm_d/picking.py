@@ -24,7 +24,10 @@ QUEUE_BYTES = "1Gi"
 def configuration(model: Model, routing: Routing, least_tokens: int | None = None) -> Configuration:
     """What one model's picker is told; of a divided model, from how many tokens on another replica computes them."""
     weights = _weights(model)
-    halves = [_profile(half, weights, f"{half}-filter") for half in ("prefill", "decode")]
+    # Where none of a half is at ease, `alive` lets all pass that it is given. So first it finds those that compute, of
+    # whom none may be left: then who answers computes. Of those that answer one always is: a full cache makes it wait.
+    computes = _profile("prefill", weights, "alive", "prefill-filter")
+    answers = _profile("decode", weights, "decode-filter", "alive")
     return {
         "apiVersion": API,
         "kind": "EndpointPickerConfig",
@@ -35,7 +38,7 @@ def configuration(model: Model, routing: Routing, least_tokens: int | None = Non
             *(_finding(model) if PREFIX in weights else []),
             *(_dividing(least_tokens) if least_tokens else []),
         ],
-        "schedulingProfiles": halves if least_tokens else [_profile("default", weights)],
+        "schedulingProfiles": [computes, answers] if least_tokens else [_profile("default", weights, "alive")],
         "flowControl": _waiting(routing),
     }
 
@@ -49,9 +52,9 @@ def _weights(model: Model) -> dict[str, int]:
 
 
 def _profile(name: str, weights: dict[str, int], *filters: str) -> Configuration:
-    """The living, those of the half that is meant, what is weighed, and the best of them."""
+    """Who is left out, what is weighed, and the best of those that stay."""
     weighed = [{"pluginRef": kind, "weight": weight} for kind, weight in weights.items()]
-    named = [{"pluginRef": each} for each in ("alive", *filters)]
+    named = [{"pluginRef": each} for each in filters]
     return {"name": name, "plugins": [*named, *weighed, {"pluginRef": "max-score-picker"}]}
 
 

@@ -3,10 +3,12 @@
 import sys
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -35,11 +37,31 @@ def rack(tmp_path):
         yield running
 
 
+class FullCaches(DividedRack):
+    """Those that answer say that their caches are full: real engines then let requests wait."""
+
+    def run(self, words, name, known):
+        full = name.startswith("sim-") and int(name.removeprefix("sim-")) not in self.computing
+        return super().run([*words, '--fake-metrics={"kv-cache-usage": 1.0}'] if full else words, name, known)
+
+
 @pytest.fixture
-def client(rack):
+def full(tmp_path):
+    with FullCaches(tmp_path, replicas=4, prefill=2) as running:
+        yield running
+
+
+@contextmanager
+def calling(rack):
     headers = {"authorization": f"Bearer {key_of('interactive')}"}
     url = f"https://127.0.0.1:{rack.place.https_port}"
     with httpx.Client(base_url=url, verify=str(rack.folder / "tls.crt"), headers=headers, timeout=60) as made:
+        yield made
+
+
+@pytest.fixture
+def client(rack):
+    with calling(rack) as made:
         yield made
 
 
@@ -142,6 +164,16 @@ def test_an_engine_may_die_behind_its_door(rack, client):
     end = time.monotonic() + 3
     while time.monotonic() < end:
         assert ask(client, WORDS * 10).status_code == 200
+
+
+def test_full_caches_of_all_that_answer_refuse_nobody(full):
+    """Those that compute have room, and are nobody's to answer: whoever answers lets the request wait."""
+    used = "llm_d_epp_average_kv_cache_utilization"
+    until(lambda: total(full.figures(full.picker_ports[0][2]), used) >= 0.5)
+    with calling(full) as client:
+        answer = ask(client, WORDS * 250)
+        assert answer.status_code == 200, answer.text
+        assert int(answer.headers["x-inference-port"]) in full.engines.values()
 
 
 def test_a_client_says_nothing_of_who_computes(rack, client):
