@@ -61,6 +61,7 @@ def site(hosts: int) -> str:
         ("10.30.1.0/24", "10.101.0.0/16"),
         ("phase1: {api: 10.30.0.11", "phase1: {api: 10.100.1.0"),
         ("phase2: {api: 10.30.0.5", "phase2: {api: 10.100.0.5"),
+        ("address: 10.30.0.6}", "address: 10.100.0.6}"),
         ("pods: 10.44.0.0/16", "pods: 10.64.0.0/12"),
     ):
         assert old in text
