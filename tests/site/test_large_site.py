@@ -7,7 +7,7 @@ from rackwright.site.site import Site
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from validate_1000_hosts import site  # noqa: E402 - beside the tests
+from validate_1000_hosts import site
 
 
 def test_a_site_of_a_hundred_machines_is_taken(tmp_path):
