@@ -9,6 +9,7 @@ from typing import Any
 from ansible.errors import AnsibleParserError
 from ansible.parsing.vault import VaultSecret, VaultSecretsContext
 from ansible.plugins.inventory import BaseInventoryPlugin
+from ansible.utils.vars import load_extra_vars
 
 try:
     from rackwright.errors import Refusal
@@ -42,6 +43,9 @@ EXAMPLES = """
 """
 
 
+PHASES = ("phase", "preflight_phase", "verify_phase")  # what playbooks take on the command line
+
+
 class InventoryModule(BaseInventoryPlugin):
     """The plugin, by the name that Ansible looks for."""
 
@@ -57,8 +61,10 @@ class InventoryModule(BaseInventoryPlugin):
         if missing is not None:
             raise AnsibleParserError(_elsewhere(missing))
         try:
-            found = resolve(Site.load(path), Catalog.load())
+            site = Site.load(path)
+            found = resolve(site, Catalog.load())
             _refuse_second_site(inventory, found)
+            _refuse_unknown_phase(load_extra_vars(loader), site)
             _unlock(loader, Path(path).parent)
         except Refusal as refusal:
             self.display.error(f"{refusal.what}\n{refusal.cure}", wrap_text=False)
@@ -80,6 +86,17 @@ def _refuse_second_site(inventory: Any, found: Inventory) -> None:
             f"Two sites in one run, {first['name']} and {found.shared['site']['name']}, would share their variables.",
             "Run Ansible once for each site: -i inventory/<site>.",
         )
+
+
+def _refuse_unknown_phase(told: Any, site: Site) -> None:
+    """A group of a phase that there is not is nobody: a run on it would end well, with nothing done."""
+    known = [str(number) for number in site.phases]
+    for name in PHASES:
+        if name in told and str(told[name]) not in known:
+            raise Refusal(
+                f"-e {name}={told[name]} names no phase of the site {site.name}.",
+                f"Its phases: {', '.join(known)}.",
+            )
 
 
 def _unlock(loader: Any, folder: Path) -> None:

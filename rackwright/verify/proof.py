@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from rackwright.errors import Refusal
 from rackwright.preflight import Finding, Weight, excused, judge
 from rackwright.preflight.finding import Fault
 from rackwright.preflight.judge import spoken
@@ -98,9 +99,17 @@ def proof(
     secrets: Mapping[str, str] | None = None,
     excuse: Collection[str] = (),
 ) -> Proof:
-    """Judge what hosts answered to preflight's questions and showed beside them; a silent host is wrong."""
+    """Judge what hosts answered to preflight's questions and showed beside them; a silent host is wrong.
+
+    Raises Refusal where no host of the phase was asked.
+    """
     hosts = tuple(host.name for host in site.hosts_in(phase) if host.name in answers or host.name in failures)
     silent = [_silent(name, failures[name]) for name in hosts if name in failures]
+    if not hosts:
+        raise Refusal(
+            f"No host of phase {phase} of {site.name} was asked, so nothing is proved.",
+            f"Its phases: {', '.join(map(str, site.phases))}; look at --limit and at the hosts' phases.",
+        )
     asked = {name: answers[name] for name in hosts if name in answers}
     judged = excused(judge(site, phase, catalog, asked, secrets), excuse)
     before = [each for each in judged if each.check not in BEFORE]

@@ -121,6 +121,15 @@ def test_what_else_lies_in_the_folder_is_left_alone(ansible, lab):
     assert "WARNING" not in result.stderr
 
 
+@pytest.mark.parametrize(("name", "value"), [("phase", "7"), ("verify_phase", "two"), ("preflight_phase", "0")])
+def test_a_phase_that_the_site_has_not_is_refused_by_every_playbook(ansible, lab, play, tmp_path, name, value):
+    result = ansible("ansible-playbook", "-i", lab, play("x"), "-e", f"{name}={value}")
+    assert result.returncode != 0
+    assert f"-e {name}={value} names no phase of the site lab.\nIts phases: 1, 2." in result.stderr
+    assert not (tmp_path / "gpu-01").exists()
+    assert ansible("ansible-playbook", "-i", lab, play("x"), "-e", f"{name}=2").returncode == 0
+
+
 def test_two_sites_in_one_run_are_refused(ansible):
     result = ansible("ansible-inventory", "-i", "inventory/lab", "-i", "inventory/example", "--graph")
     assert result.returncode != 0

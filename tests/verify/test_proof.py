@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.errors import Refusal
 from rackwright.preflight.judge import checks, spoken
 from rackwright.site.catalog import Catalog
 from rackwright.site.site import Site
@@ -170,6 +171,11 @@ def test_what_is_only_asked_before_is_not_asked_again():
 def test_a_silent_host_is_wrong_and_the_others_are_judged():
     found = proof(SITE, 1, CATALOG, {}, {}, {"ws-01": "No route to host"})
     assert [fault.what for fault in found.faults] == ["could not be asked: No route to host"]
+
+
+def test_where_nobody_was_asked_nothing_is_proved():
+    with pytest.raises(Refusal, match=r"No host of phase 1 of .* was asked, so nothing is proved\."):
+        proof(SITE, 1, CATALOG, {}, {}, {"another": "is of no phase"})
 
 
 def test_the_proof_is_plain_data_too():
