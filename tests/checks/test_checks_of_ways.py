@@ -74,7 +74,7 @@ def test_a_served_model_without_a_deployment_is_missed(platform):
     other = platform.site.models[0].model_copy(update={"name": "another"})
     site = platform.site.model_copy(update={"models": (*platform.site.models, other)})
     (fault,) = platform.failures("way", site)
-    assert fault.where == "Model another"
+    assert fault.where == "Deployment models/another"
 
 
 def test_a_monitor_that_selects_nothing_is_told(platform):
