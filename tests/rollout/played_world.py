@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rackwright.rollout.gates import Reading
-from rackwright.rollout.journal import Journal
+from rackwright.rollout.journal import Journal, read
 from rackwright.rollout.plan import Plan, plan
 from rackwright.rollout.runner import Runner
 from rackwright.rollout.standing import Standing
@@ -184,3 +184,8 @@ def in_child(act) -> int:
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def events(world: PlayedWorld, *kinds: str) -> list[tuple[str, str]]:
+    """What the journal says of some kinds, in order: the event and its step."""
+    return [(entry.event, entry.step) for entry in read(world.folder) if entry.event in kinds]
