@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rackwright.site.gpu_resources import offered, requested
 from rackwright.site.hosts import Gpus, Host
+from rackwright.site.known.tensors import active_parameters
 from rackwright.site.models import Model
 from rackwright.site.rdma_ports import rdma_gbps
 from rackwright.site.site import Site
@@ -88,5 +89,6 @@ def cache_bytes(model: Model, tokens: int) -> float:
 def prefill_tokens_per_s(model: Model, gpus: Iterable[Gpus]) -> float:
     """Prompt tokens that a replica works through in a second: two operations a parameter and token (2 N)."""
     slowest = min(each.known.teraflops["bfloat16"] for each in gpus)
-    parameters = model.shape.active_parameters or model.shape.parameters
-    return PEAK_SHARE * slowest * 1e12 * model.gpus / (2 * parameters * 1e9)
+    shape = model.shape
+    used = shape.active_parameters or (active_parameters(shape) if shape.experts else shape.parameters)
+    return PEAK_SHARE * slowest * 1e12 * model.gpus / (2 * used * 1e9)
