@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "playbooks/roles/nvidia_driver/library"), str(ROOT / "playbooks/filter_plugins")]
 
 from metal_driver import FilterModule  # noqa: E402
-from nvidia_driver_facts import FABRIC, half_unpacked, offered, recorded  # noqa: E402
+from nvidia_driver_facts import FABRIC, offered, recorded  # noqa: E402
 
 FILTERS = FilterModule().filters()
 SMI = """    Persistence Mode                      : Enabled
@@ -50,11 +50,6 @@ def test_a_package_is_installed_or_on_the_way(status, state):
 @pytest.mark.parametrize("status", ["rc ", "un ", "pn "])
 def test_a_package_that_is_gone_is_not_there(status):
     assert recorded(f"{status}|libcuda1|{'580.1-1' if status == 'rc ' else ''}\n") == {}
-
-
-def test_what_was_unpacked_in_part_is_named_even_without_a_version():
-    said = "iHR|firmware-nvidia-gsp|\niU |libcuda1|580.1-1\niiR|nvidia-modprobe|580.1-1\nii |libc6|2.41-12\n"
-    assert half_unpacked(said) == ["firmware-nvidia-gsp", "nvidia-modprobe"]
 
 
 def test_offers_are_of_packages_and_not_of_sources():

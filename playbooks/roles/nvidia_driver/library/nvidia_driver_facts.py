@@ -97,8 +97,7 @@ def look(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _apt(patterns: list[str], names: list[str]) -> dict[str, Any]:
     """What dpkg and apt know."""
-    records = _run("dpkg-query", "-W", "-f", RECORD, *patterns, *names)[1]
-    packages = recorded(records)
+    packages = recorded(_run("dpkg-query", "-W", "-f", RECORD, *patterns, *names)[1])
     updates = Path("/var/lib/dpkg/updates")
     states = set(_run("dpkg-query", "-W", "-f", "${db:Status-Status}\\n")[1].split())
     return {
@@ -106,14 +105,7 @@ def _apt(patterns: list[str], names: list[str]) -> dict[str, Any]:
         "offers": offered(_run("apt-cache", "madison", *dict.fromkeys([*names, *packages]))[1]),
         "held": _run("apt-mark", "showhold")[1].split(),
         "interrupted": bool(states & ON_THE_WAY) or (updates.is_dir() and any(updates.iterdir())),
-        "half_unpacked": half_unpacked(records),
     }
-
-
-def half_unpacked(said: str) -> list[str]:
-    """Packages whose files are there in part: what dpkg wants to unpack again, which apt alone does not do."""
-    rows = [line.split("|") for line in said.splitlines()]
-    return sorted({name for status, name, _ in rows if status[1] == "H" or "R" in status[2:]})
 
 
 def recorded(said: str) -> dict[str, dict[str, str]]:
@@ -155,7 +147,7 @@ def _dnf(patterns: list[str], names: list[str]) -> dict[str, Any]:
             offers.setdefault(each, []).append(version)
     locked = _run("cat", "/etc/dnf/plugins/versionlock.list")[1]
     held = [name for name in packages if re.search(rf"^{re.escape(name)}-\d", locked, re.MULTILINE)]
-    return {"packages": packages, "offers": offers, "held": held, "interrupted": False, "half_unpacked": []}
+    return {"packages": packages, "offers": offers, "held": held, "interrupted": False}
 
 
 def _module() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What tasks must keep to, whichever role they are in."""
+"""What tasks that write rules for devices must keep to, whichever role they are in."""
 
 from pathlib import Path
 
