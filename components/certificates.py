@@ -1,4 +1,4 @@
-"""Certificates: cert-manager, and an authority of the site's own that signs for it."""
+"""Certificates: cert-manager, which signs by the site's own authority, one for both phases."""
 
 from typing import Any
 
@@ -7,11 +7,8 @@ import pulumi
 from components.base import Chart, Component, Manifest
 from components.base.network import Rule, from_anyone, names, policy
 
-ISSUER = "rackwright"
-ROOT = "rackwright-root"
-AUTHORITY = "rackwright-ca"
+ISSUER = AUTHORITY = "rackwright-authority"
 WEBHOOK_PORT = 10250
-YEAR_H = 8760
 
 
 def values(namespace: str) -> dict[str, Any]:
@@ -22,49 +19,44 @@ def values(namespace: str) -> dict[str, Any]:
     }
 
 
-def root_issuer() -> Manifest:
-    """What signs the authority's certificate: the authority itself."""
-    return _issuer(ROOT, {"selfSigned": {}})
-
-
-def authority(site: str) -> Manifest:
-    """The authority's certificate; its key stays when it is renewed, so that clients keep trusting it."""
+def authority(certificate: pulumi.Input[str], key: pulumi.Input[str]) -> Manifest:
+    """The authority; cert-manager takes it out of its own namespace alone."""
     return {
-        "apiVersion": "cert-manager.io/v1",
-        "kind": "Certificate",
+        "apiVersion": "v1",
+        "kind": "Secret",
         "metadata": {"name": AUTHORITY},
-        "spec": {
-            "isCA": True,
-            "commonName": f"Rackwright {site}"[:64],  # X.509 takes no longer one
-            "secretName": AUTHORITY,
-            "duration": f"{10 * YEAR_H}h0m0s",
-            "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Never"},
-            "issuerRef": {"group": "cert-manager.io", "kind": "ClusterIssuer", "name": ROOT},
-        },
+        "type": "kubernetes.io/tls",
+        "stringData": {"tls.crt": certificate, "tls.key": key},
     }
 
 
 def issuer() -> Manifest:
-    """What signs for the platform; its key must lie in cert-manager's own namespace."""
-    return _issuer(ISSUER, {"ca": {"secretName": AUTHORITY}})
+    """What signs for the platform."""
+    return {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": "ClusterIssuer",
+        "metadata": {"name": ISSUER},
+        "spec": {"ca": {"secretName": AUTHORITY}},
+    }
 
 
 class Certificates(Component):
-    """cert-manager with the site's own authority; `issuer` is the cluster issuer that others ask."""
+    """cert-manager with the site's own authority, both in PEM; `issuer` is the cluster issuer that others ask."""
 
     def __init__(
-        self, name: str, site: str, *, chart: Chart, to_api: Rule, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        certificate: pulumi.Input[str],
+        key: pulumi.Input[str],
+        chart: Chart,
+        to_api: Rule,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, opts)
         self.add(policy(name, ingress=[from_anyone(WEBHOOK_PORT)], egress=[names(), to_api]))
         # Until the chart's webhook is at work, the API server refuses every issuer and certificate.
         installed = self.release(chart, values(name))
-        root = self.add(root_issuer(), after=[installed])
-        signed = self.add(authority(site), after=[root])
-        self.issuer = self.add(issuer(), after=[signed])
+        self.issuer = self.add(issuer(), after=[installed, self.add(authority(certificate, key))])
         self.authority_secret = f"{name}/{AUTHORITY}"
         self.register_outputs({"issuer": ISSUER, "authority_secret": self.authority_secret})
-
-
-def _issuer(name: str, spec: dict[str, Any]) -> Manifest:
-    return {"apiVersion": "cert-manager.io/v1", "kind": "ClusterIssuer", "metadata": {"name": name}, "spec": spec}

@@ -33,7 +33,8 @@ def found(given: Given) -> Foundation:
     rest: dict[str, Any] = {"to_api": given.to_api, "opts": given.options}
 
     # fmt: off
-    certificates = Certificates("certificates", site.name, chart=charts["cert-manager"], **rest)
+    certificate, key = given.authority
+    certificates = Certificates("certificates", certificate=certificate, key=key, chart=charts["cert-manager"], **rest)
     storage = Storage("storage", given.hosts, chart=charts["topolvm"], **rest)
     kept: dict[str, Any] = {"volumes": storage.installed}
     monitoring = Monitoring("monitoring", site.monitoring, chart=charts["kube-prometheus-stack"], site=site.name,

@@ -15,6 +15,8 @@ from rackwright.errors import Refusal
 from rackwright.observe import baseline
 from rackwright.observe.baseline import Baseline
 from rackwright.secrets import complete, open_vault
+from rackwright.secrets.authority import NAME as AUTHORITY
+from rackwright.secrets.authority import read as read_authority
 from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host, Phase
@@ -36,6 +38,7 @@ class Given:
     hosts: tuple[Host, ...]
     charts: Mapping[str, Chart]
     secrets: Mapping[str, pulumi.Output[str]]
+    authority: tuple[pulumi.Input[str], pulumi.Input[str]]  # certificate and key, in PEM
     options: pulumi.ResourceOptions
     baseline: Baseline | None = None  # what a load test measured, where there was one
     share: int = 0  # percent of phase 1's sessions that go on to phase 2's door
@@ -77,6 +80,7 @@ def read(phase: Phase) -> Given:
         seen = beside.submit(look, kubeconfig)  # while the vault is opened, which takes as long
         values = open_vault(vault)
     complete(site, values, vault)
+    authority = read_authority(values[AUTHORITY])
     refuse_foreign(site, phase, catalog, seen.result(), kubeconfig)
     folder = config.get("charts")
     return Given(
@@ -87,6 +91,7 @@ def read(phase: Phase) -> Given:
         hosts=site.hosts_in(phase),
         charts={name: Chart(name, pin, ROOT / folder if folder else None) for name, pin in catalog.charts.items()},
         secrets={name: pulumi.Output.secret(value) for name, value in values.items()},
+        authority=(authority.certificate, pulumi.Output.secret(authority.key)),
         options=_options(site, phase, kubeconfig),
         baseline=baseline.load(place),
         share=_share(config, site, phase),

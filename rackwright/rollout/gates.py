@@ -10,7 +10,7 @@ REFUSED_S = 10  # of writes, in the cut-over
 RECALL = 0.99
 SPARE = 1.2  # times what is there now
 WORSE = 1.1  # times the baseline
-DAYS = 7  # that certificates and tokens must still be good for
+DAYS = 7  # that certificates must still be good for
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def gates(way: Way) -> Mapping[str, str]:
         "versions-fit": "one release of PostgreSQL and of Qdrant in both phases",
         "space": f"on the new hosts {SPARE:g} times the room that data and weights take now",
         "hosts-ready": "preflight forbids nothing on any of them",
-        "certificates-good": f"certificates and tokens are good for {DAYS} days more",
+        "certificates-good": f"doors show certificates of the vault's authority, good for {DAYS} days more",
         "keys-equal": f"the keys of {len(site.tenants)} tenants open both doors",
         "databases-follow": f"the copy streams, and lacks at most {LAG_MIB} MiB",
         "collections-follow": "every collection has as many points as in phase 1",

@@ -99,20 +99,15 @@ def _platform() -> Stage:
         "The platform of phase 2, beside phase 1",
         (
             Step(
-                name="authority",
-                does="phase 2 gets phase 1's certificate authority and the keys of tenants: both doors open alike",
-                back="they are removed from phase 2",
-                before=("certificates-good",),
-                reads=("tenants",),
-                fixed={"gateway.host": "the certificates of both doors bear it"},
-            ),
-            Step(
                 name="lay",
-                does="pulumi up -s phase2, on the new hosts alone",
+                does="pulumi up -s phase2, on the new hosts alone; authority and tenants' keys are the vault's, as in "
+                "phase 1",
                 back="pulumi destroy -s phase2",
+                before=("certificates-good",),
                 after=("phase-2-serves", "keys-equal", "phase-1-untouched"),
                 reads=("models of phase 2", "postgresql", "vectors", "gateway", "tenants"),
                 fixed={
+                    "gateway.host": "the certificates of both doors bear it",
                     "vectors.shard_number": "collections keep the shards with which they were made",
                     "rollout.copies_data": "a database is founded either empty or as a copy",
                 },

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from rackwright.errors import Refusal
 from rackwright.secrets.required import Secret, required
-from rackwright.secrets.strength import weakness
 from rackwright.secrets.vault import Vault
 from rackwright.site.reading.nearest import nearest
 from rackwright.site.site import Site
@@ -61,7 +60,7 @@ def _weak(wanted: Mapping[str, Secret], values: Mapping[str, str], edit: str) ->
     for name, secret in wanted.items():
         if name not in values:
             continue
-        reason = weakness(values[name], shortest=secret.shortest, name=name)
+        reason = secret.fault(values[name])
         owner = owners.setdefault(values[name], name)
         if reason:
             yield Unfit(name, reason, f"write a stronger one: {edit}")

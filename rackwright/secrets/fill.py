@@ -84,7 +84,7 @@ def _given(absent: list[Secret], give: Give) -> dict[str, str]:
         value = give(secret)
         if not value:
             continue
-        reason = weakness(value, shortest=secret.shortest, name=secret.name)
+        reason = secret.fault(value)
         if reason:
             raise Refusal(f"{secret.name} {reason}.", "Give the value that its issuer shows; nothing was written.")
         values[secret.name] = value

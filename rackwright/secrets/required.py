@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.errors import Refusal
+from rackwright.secrets import authority
+from rackwright.secrets.strength import weakness
 from rackwright.site.secret_names import is_of_ansible
 from rackwright.site.site import Site
 from rackwright.site.sources import Hub
@@ -26,6 +28,25 @@ class Secret:
     def generate(self) -> str:
         """A new random value."""
         return "".join(secrets.choice(ALPHABET) for _ in range(self.length))
+
+    def fault(self, value: str) -> str | None:
+        """Why a value cannot be this secret, as the end of a sentence that begins with its name; None where it can."""
+        return weakness(value, shortest=self.shortest, name=self.name)
+
+
+@dataclass(frozen=True)
+class AuthoritySecret(Secret):
+    """The one that is no password: what signs the certificates of a site."""
+
+    site: str = ""
+
+    def generate(self) -> str:
+        """A new authority."""
+        return authority.make(self.site)
+
+    def fault(self, value: str) -> str | None:
+        """Why it cannot sign."""
+        return super().fault(value) or authority.fault(value)
 
 
 def required(site: Site) -> tuple[Secret, ...]:
@@ -54,6 +75,7 @@ def _wanted(site: Site) -> Iterator[Secret]:
     yield Secret("pulumi_passphrase", "Encrypts the secrets in Pulumi's state.")
     if site.clusters.phase1:
         yield Secret("k3s_token", "Lets a server join the k3s cluster.")
+    yield AuthoritySecret(authority.NAME, "Signs the certificates of both phases; clients trust it.", site=site.name)
     yield Secret("qdrant_api_key", "Reads and writes vectors.")
     yield Secret("qdrant_read_only_api_key", "Reads vectors.")
     yield Secret("grafana_admin_password", "Opens Grafana as admin.")

@@ -9,8 +9,8 @@ DEFAULT_PASSWORDS = frozenset({
     "welcome",
 })  # fmt: skip
 PLATFORM = frozenset({
-    "grafana_admin_password", "k3s_token", "langfuse_admin_password", "langfuse_key", "pulumi_passphrase",
-    "qdrant_api_key", "qdrant_read_only_api_key", "s3_access_key", "s3_secret_key",
+    "certificate_authority", "grafana_admin_password", "k3s_token", "langfuse_admin_password", "langfuse_key",
+    "pulumi_passphrase", "qdrant_api_key", "qdrant_read_only_api_key", "s3_access_key", "s3_secret_key",
 })  # fmt: skip
 # Its words (a test asks it), and ours in it: a play would see those, and not the secret.
 ANSIBLE = frozenset({

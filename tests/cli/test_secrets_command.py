@@ -19,7 +19,7 @@ def test_init_makes_what_it_can_and_says_what_it_cannot(rackwright, lab):
     result = rackwright("secrets", "init", lab)
     assert result.returncode == 1
     assert f"{lab}/.vault-password is the vault's password, made now: keep a copy" in result.stderr
-    assert "13 generated, 0 given, 0 kept, and 2 still missing" in result.stderr
+    assert "14 generated, 0 given, 0 kept, and 2 still missing" in result.stderr
     assert "RACKWRIGHT_SECRET_S3_ACCESS_KEY" in result.stderr
     assert rackwright("secrets", "check", lab).returncode == 1
 
@@ -28,9 +28,9 @@ def test_init_takes_the_rest_from_standard_input(rackwright, lab):
     rackwright("secrets", "init", lab)
     result = rackwright("secrets", "init", lab, "--stdin", stdin=LINES)
     assert result.returncode == 0, result.stderr
-    assert "0 generated, 2 given, 13 kept." in result.stdout
+    assert "0 generated, 2 given, 14 kept." in result.stdout
     assert rackwright("secrets", "show", lab, "s3_secret_key").stdout == f"{SECRET}\n"
-    assert "all 15 secrets" in rackwright("secrets", "check", lab).stdout
+    assert "all 16 secrets" in rackwright("secrets", "check", lab).stdout
 
 
 def test_init_takes_the_rest_from_the_environment(rackwright, lab):
@@ -83,7 +83,7 @@ def test_lines_that_are_wrong_write_nothing_and_are_not_repeated(rackwright, lab
 @pytest.mark.usefixtures("vault")
 def test_a_second_init_changes_nothing(rackwright, lab):
     before = (lab / "group_vars" / "all" / "secrets.yml").read_bytes()
-    assert "0 generated, 0 given, 15 kept." in rackwright("secrets", "init", lab).stdout
+    assert "0 generated, 0 given, 16 kept." in rackwright("secrets", "init", lab).stdout
     assert (lab / "group_vars" / "all" / "secrets.yml").read_bytes() == before
 
 
@@ -104,7 +104,7 @@ def test_check_tells_every_fault_as_json(rackwright, lab, vault):
     vault.write({"grafana_admin_pasword": "g7Kp2wQz9Lm4Tx8Rv1"})
     answer = json.loads(rackwright("secrets", "check", lab, "--json").stdout)
     assert not answer["succeeded"]
-    assert len(answer["faults"]) == 16
+    assert len(answer["faults"]) == 17
     assert {"name", "what", "cure"} == set(answer["faults"][0])
 
 

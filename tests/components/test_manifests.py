@@ -78,8 +78,7 @@ def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
 def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     """All of a site's, each with its namespace."""
     cluster, hosts = site.cluster(1), site.hosts_in(1)
-    yield "certificates", certificates.root_issuer()
-    yield "certificates", certificates.authority(site.name)
+    yield "certificates", certificates.authority("x", "y")
     yield "certificates", certificates.issuer()
     yield from (("gateway", each) for each in of_gateway(site, catalog))
     yield from (("models", each) for each in of_models(site, catalog))

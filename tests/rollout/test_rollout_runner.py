@@ -201,7 +201,7 @@ def test_another_place_for_a_kubeconfig_changes_nothing(world):
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("host: llm.lab.internal", "host: llm2.lab.internal", "gateway.host has changed since platform/authority"),
+        ("host: llm.lab.internal", "host: llm2.lab.internal", "gateway.host has changed since platform/lay"),
         ("api: 10.30.0.5", "api: 10.30.0.7", "clusters.phase2 has changed since cluster/found"),
         ("shard_number: 12", "shard_number: 6", "vectors.shard_number has changed since platform/lay"),
         (

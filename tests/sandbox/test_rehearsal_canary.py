@@ -16,7 +16,7 @@ from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.sandbox.events import Events
 from rackwright.sandbox.rehearsal import rehearse
 from rackwright.sandbox.stack import Stack
-from rackwright.secrets import throw_away
+from rackwright.secrets import authority, throw_away
 
 CANARY = f"canary{secrets.token_hex(8)}"
 LOOKED_FOR = [
@@ -65,7 +65,10 @@ def planted(monkeypatch, tmp_path, toolbox):
 
     def plant(site, folder):
         vault = throw_away(site, folder)
-        vault.write({name: f"{CANARY}-{secrets.token_hex(16)}" for name in vault.read()})
+        values = {name: f"{CANARY}-{secrets.token_hex(16)}" for name in vault.read()}
+        signing = authority.read(authority.make("example"))
+        text = f"{signing.certificate}{signing.key}{CANARY}\n"  # what stands behind a key in PEM is passed over
+        vault.write(values | {authority.NAME: base64.b64encode(text.encode()).decode()})
         return vault
 
     class Kept(Stack):
@@ -121,7 +124,7 @@ def test_a_planted_secret_is_in_the_clusters_secrets_and_nowhere_else(planted, t
     found = objects(toolbox, report)
     assert {each["kind"] for each in found if holds_it(json.dumps(each))} == {"Secret"}
     ours = {each["metadata"]["name"] for each in found if holds_it(json.dumps(each))}
-    assert {"gateway-configuration", "qdrant-keys", "grafana-admin", "postgres-mlflow"} <= ours
+    assert {"gateway-configuration", "qdrant-keys", "grafana-admin", "postgres-mlflow", "rackwright-authority"} <= ours
 
     # What lies on the disk: state, history, checkpoints, logs, configuration, the vault itself; etcd is the cluster.
     plane = Path(report.kept["kubeconfig"]).parent

@@ -81,7 +81,7 @@ def test_upstreams_definitions_judge_what_the_stand_ins_would_take(tmp_path):
     folder = tmp_path / "crds" / "cert-manager"
     folder.mkdir(parents=True)
     (folder / "certificates.yaml").write_text(STRICT)
-    with pytest.raises(Refusal, match=r"certificates/rackwright-ca.*secretName"):
+    with pytest.raises(Refusal, match=r"gateway/gateway.*secretName"):
         rehearse(SITE, crds=tmp_path / "crds")
 
 

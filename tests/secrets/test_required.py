@@ -8,7 +8,13 @@ from rackwright.site.secret_names import is_of_ansible, is_of_the_platform
 from rackwright.site.site import Site
 from rackwright.site.sources import Hub
 
-ALWAYS = {"pulumi_passphrase", "qdrant_api_key", "qdrant_read_only_api_key", "grafana_admin_password"}
+ALWAYS = {
+    "certificate_authority",
+    "pulumi_passphrase",
+    "qdrant_api_key",
+    "qdrant_read_only_api_key",
+    "grafana_admin_password",
+}
 DATABASES = {f"postgresql_{owner}_password" for owner in ("langgraph", "mlflow", "langfuse")}
 LANGFUSE = {"langfuse_key", "langfuse_admin_password"}
 TENANTS = {"tenant_chat_key", "tenant_agents_key", "tenant_nightly_key"}

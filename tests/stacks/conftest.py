@@ -88,6 +88,7 @@ def given(site: Site, folder: Path | None, phase: Phase) -> Given:
         hosts=site.hosts_in(phase),
         charts={name: Chart(name, pin, folder) for name, pin in catalog.charts.items()},
         secrets={each.name: pulumi.Output.secret(f"canary-{each.name}") for each in required(site)},
+        authority=("the certificate", pulumi.Output.secret("canary-key-of-the-authority")),
         options=pulumi.ResourceOptions(),
     )
 
@@ -98,7 +99,9 @@ def site(request) -> Site:
 
 
 @pytest.fixture(
-    scope="session", params=(("example", 1), ("lab", 1), ("workstation", 1), ("lab", 2), ("kserve_rack", 2)), ids=str
+    scope="session",
+    params=(("example", 1), ("lab", 1), ("workstation", 1), ("lab", 2), ("kserve_rack", 2), ("spanning", 2)),
+    ids=str,
 )
 def laid(request, lay) -> Registered:
     """What a phase of a site registers."""

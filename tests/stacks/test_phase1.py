@@ -24,9 +24,8 @@ def test_there_are_few_resources(lay, site):
 
 
 @pytest.mark.parametrize(("later", "earlier"), [
-    ("certificates/rackwright-root", "certificates/cert-manager"),
-    ("certificates/rackwright-ca", "certificates/rackwright-root"),
-    ("gateway/gateway", "certificates/rackwright"),
+    ("certificates/rackwright-authority", "certificates/cert-manager"),
+    ("gateway/gateway", "certificates/rackwright-authority"),
     ("postgres/postgres", "postgres/cloudnative-pg"),
     ("postgres/langgraph", "postgres/postgres"),
     ("qdrant/qdrant", "monitoring/kube-prometheus-stack"),

@@ -44,6 +44,19 @@ def test_whatever_both_phases_have_bears_one_name(lay, lab):
     assert kept(lay(LAB, phase=1).resources) <= kept(lab.resources)
 
 
+def test_both_phases_sign_by_one_authority(lay, lab):
+    """The vault's, so that phase 1's door trusts phase 2's, and clients trust both."""
+    first, second = lay(LAB, phase=1), lab
+    for name, kind in (("certificates/rackwright-authority", ":Secret"), ("gateway/gateway", ":Certificate")):
+        told = [json_format.MessageToDict(each.named(name, kind).object) for each in (first, second)]
+        if kind == ":Secret":
+            assert told[0] == told[1]
+            assert told[0]["stringData"]["tls.crt"]
+        else:
+            assert told[0]["spec"]["issuerRef"] == told[1]["spec"]["issuerRef"]
+            assert told[0]["spec"]["issuerRef"]["name"] == "rackwright-authority"
+
+
 def test_data_survives_a_node(manifest):
     qdrant = manifest("qdrant/qdrant", ":Release")["values"]
     assert qdrant["replicaCount"] == LAB.vectors.phase2.replicas == 3

@@ -41,7 +41,7 @@ class Proxy:
         return f"https://127.0.0.1:{self.place.https_port}"
 
     def client(self, tenant: str | None = "chat", **headers) -> httpx.Client:
-        context = ssl.create_default_context(cafile=self.folder / "tls.crt")
+        context = ssl.create_default_context(cafile=self.folder / "anchor.crt")
         given = {"authorization": f"Bearer {self.keys[tenant]}"} if tenant else {}
         client = httpx.Client(base_url=self.url, verify=context, headers=given | headers, timeout=20)
         self.clients.append(client)
@@ -54,7 +54,14 @@ def start(tmp_path):
     running: list[Proxy] = []
 
     def begin(
-        models=("llama", "qwen"), tenants=None, others=None, names=None, told=None, authority=None, **settings
+        models=("llama", "qwen"),
+        tenants=None,
+        others=None,
+        names=None,
+        told=None,
+        authority=None,
+        signed_by=None,
+        **settings,
     ) -> Proxy:
         gateway = Gateway(host=HOST, **{"replicas": 1, "request_limit_mib": 1} | settings)
         tenants = tenants or (Tenant(name="chat", key="chat_key"), Tenant(name="batch", key="batch_key"))
@@ -65,7 +72,9 @@ def start(tmp_path):
         for _ in range(5):  # a port that was free may be somebody's by the time that the proxy asks for it
             folder = Path(tmp_path / f"proxy-{len(running)}")
             folder.mkdir()
-            certify(folder)
+            certify(folder, signed_by)
+            if signed_by:  # cert-manager puts it beside the pair
+                shutil.copy(folder / "anchor.crt", folder / "ca.crt")
             if authority:  # whom this one trusts behind another door
                 shutil.copy(authority, folder / "ca.crt")
             place = Place("127.0.0.1", free_port(), free_port(), free_port(), str(folder), str(folder))

@@ -11,6 +11,7 @@ from waiting import until
 from components.gateway.place import TENANT_HEADER
 from components.gateway.shifting import Shift, beyond, shifted
 from rackwright.rollout.figures import ANSWERS, FAULTS, TO_DOOR
+from rackwright.secrets.authority import make, read
 
 CHAT = "/llama/v1/chat/completions"
 SESSIONS = [f"session-{number}" for number in range(120)]
@@ -107,6 +108,18 @@ def test_streams_run_to_their_end_while_the_share_is_taken_back(doors):
         assert went(after, second, SESSIONS[:5]) == set()
         assert [each.result() for each in begun] == [10] * 4
     before.process.send_signal(signal.SIGTERM)
+
+
+def test_doors_of_one_authority_trust_each_other(start):
+    """Both phases' certificates are signed by the vault's: what cert-manager puts beside the first is enough."""
+    authority = read(make("lab"))
+    second = start(models=("llama",), signed_by=authority)
+    shift = Shift(f"127.0.0.1:{second.place.https_port}", HOST, 100, ("llama",))
+    proxy = start(models=("llama",), told={"shift": shift}, signed_by=authority)
+    assert proxy.client().post(CHAT, json={}).status_code == 200
+    assert len(second.engines["llama"].seen) == 1
+    stranger = start(models=("llama",), told={"shift": shift}, signed_by=read(make("lab")))
+    assert stranger.client().post(CHAT, json={}).status_code == 503
 
 
 def test_another_door_whose_certificate_nobody_vouches_for_is_not_spoken_to(doors, start):
