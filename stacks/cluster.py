@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,16 +27,23 @@ class Seen:
     mark: dict[str, str] | None
 
 
-def mark(site: str, phase: Phase) -> dict[str, Any]:
-    """What the first `pulumi up` leaves in a cluster, so that no other site's ever follows."""
+def mark(site: str, phase: Phase, awaited: Sequence[str] = ()) -> dict[str, Any]:
+    """What `pulumi up` leaves in a cluster: no other site's ever follows, and checks know which hosts are to join."""
     metadata = {"name": MARK, "namespace": MARK_NAMESPACE}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"site": site, "phase": str(phase)}}
+    data = {"site": site, "phase": str(phase)} | ({"awaits": ",".join(awaited)} if awaited else {})
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def refuse_foreign(site: Site, phase: Phase, catalog: Catalog, seen: Seen, kubeconfig: Path) -> None:
-    """Refusal where the cluster belongs to another site or phase, or is not what this one's was chosen for."""
+def refuse_foreign(
+    site: Site, phase: Phase, catalog: Catalog, seen: Seen, kubeconfig: Path, awaited: Collection[str] = ()
+) -> None:
+    """Refusal where the cluster belongs to another site or phase, or is not what this one's was chosen for.
+
+    A host that is awaited may be a node already, and need not be.
+    """
     another = f"Name the kubeconfig of {site.name}'s phase {phase} (clusters.phase{phase}.kubeconfig in its site.yml)"
-    if seen.mark is not None and seen.mark != mark(site.name, phase)["data"]:
+    whose = mark(site.name, phase)["data"]
+    if seen.mark is not None and {name: seen.mark.get(name) for name in whose} != whose:
         owner = f"{seen.mark.get('site', 'another site')}, phase {seen.mark.get('phase', 'unknown')}"
         raise Refusal(f"The cluster of {kubeconfig} is that of {owner}.", f"{another}.")
     wanted = frozenset(host.name for host in site.hosts_in(phase))
@@ -45,10 +52,11 @@ def refuse_foreign(site: Site, phase: Phase, catalog: Catalog, seen: Seen, kubec
             f"The cluster of {kubeconfig} has nodes that are not hosts of {site.name}: {_listed(strangers)}.",
             f"{another}, or write these hosts into it.",
         )
-    if missing := wanted - seen.nodes:
+    if missing := wanted - seen.nodes - frozenset(awaited):
         raise Refusal(
             f"The cluster of {kubeconfig} lacks nodes of {site.name}: {_listed(missing)}.",
-            "Let these hosts join it first, or take the phase out of their phases.",
+            "Let these hosts join it first, or take the phase out of their phases; one that phase 1 needs meanwhile is "
+            f"awaited: pulumi config set -s phase{phase} rackwright:awaits HOST.",
         )
     if seen.minor != catalog.kubernetes.minor:
         raise Refusal(

@@ -17,6 +17,7 @@ from rackwright.observe.baseline import Baseline
 from rackwright.secrets import complete, open_vault
 from rackwright.secrets.authority import NAME as AUTHORITY
 from rackwright.secrets.authority import read as read_authority
+from rackwright.site.awaiting import awaiting
 from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host, Phase
@@ -81,7 +82,9 @@ def read(phase: Phase) -> Given:
         values = open_vault(vault)
     complete(site, values, vault)
     authority = read_authority(values[AUTHORITY])
-    refuse_foreign(site, phase, catalog, seen.result(), kubeconfig)
+    awaited = _awaited(config, phase)
+    refuse_foreign(site, phase, catalog, seen.result(), kubeconfig, awaited)
+    site = awaiting(site, awaited, catalog)
     folder = config.get("charts")
     return Given(
         site=site,
@@ -92,7 +95,7 @@ def read(phase: Phase) -> Given:
         charts={name: Chart(name, pin, ROOT / folder if folder else None) for name, pin in catalog.charts.items()},
         secrets={name: pulumi.Output.secret(value) for name, value in values.items()},
         authority=(authority.certificate, pulumi.Output.secret(authority.key)),
-        options=_options(site, phase, kubeconfig),
+        options=_options(site, phase, kubeconfig, awaited),
         baseline=baseline.load(place),
         share=_share(config, site, phase),
     )
@@ -111,7 +114,18 @@ def _share(config: pulumi.Config, site: Site, phase: Phase) -> int:
     return share
 
 
-def _options(site: Site, phase: Phase, kubeconfig: Path) -> pulumi.ResourceOptions:
+def _awaited(config: pulumi.Config, phase: Phase) -> tuple[str, ...]:
+    """Hosts that join later, since phase 1 still needs them; Refusal where that cannot be meant."""
+    names = tuple(word.strip() for word in (config.get("awaits") or "").split(",") if word.strip())
+    if names and phase != 2:
+        raise Refusal(
+            f"rackwright:awaits is {', '.join(names)}, and hosts join phase 2 alone.",
+            f"Remove it: pulumi config rm -s phase{phase} rackwright:awaits.",
+        )
+    return names
+
+
+def _options(site: Site, phase: Phase, kubeconfig: Path, awaited: tuple[str, ...]) -> pulumi.ResourceOptions:
     """The cluster's provider; the kubeconfig is named, not copied, so that its keys never come into the state."""
     provider = Provider(
         "cluster",
@@ -120,5 +134,5 @@ def _options(site: Site, phase: Phase, kubeconfig: Path) -> pulumi.ResourceOptio
         suppress_helm_hook_warnings=True,
     )
     options = pulumi.ResourceOptions(provider=provider)
-    KubernetesObject("mark", mark(site.name, phase), options)
+    KubernetesObject("mark", mark(site.name, phase, awaited), options)
     return options

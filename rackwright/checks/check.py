@@ -7,6 +7,7 @@ from rackwright.checks.access import Access
 from rackwright.checks.objects import Objects
 from rackwright.checks.run import Ground, Verdict, run
 from rackwright.errors import Refusal
+from rackwright.site.awaiting import awaiting
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
@@ -31,13 +32,15 @@ def check(
     access = Access(kubeconfig, kubectl)
     progress("Reading the cluster.")
     objects = access.objects()
-    _belongs(objects, site, phase, kubeconfig)
+    awaited = _awaited(objects, site, phase, kubeconfig)
+    if awaited:
+        progress(f"{', '.join(awaited)} joins later (rackwright:awaits): looked at is what is there without.")
     progress("Checking it.")
-    return run(Ground(objects, access, site, phase, catalog, tenant_keys or {}))
+    return run(Ground(objects, access, awaiting(site, awaited, catalog), phase, catalog, tenant_keys or {}))
 
 
-def _belongs(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> None:
-    """Refuse a cluster that another site, or nobody, was deployed on."""
+def _awaited(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> tuple[str, ...]:
+    """Hosts that are to join yet; Refusal of a cluster that another site, or nobody, was deployed on."""
     mark = objects.get(*MARK)
     if mark is None:
         raise Refusal(
@@ -51,3 +54,4 @@ def _belongs(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> No
             f"The cluster of {kubeconfig} is that of {other}, not that of {site.name}, phase {phase}.",
             "Name the kubeconfig of this site, or the site of this kubeconfig.",
         )
+    return tuple(name for name in str(data.get("awaits", "")).split(",") if name)

@@ -1,8 +1,11 @@
 """Which way a site goes: who stays, who comes, what moves. Everything here follows from the site file."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from rackwright.errors import Refusal
+from rackwright.site.awaiting import awaiting
+from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Host
 from rackwright.site.rollout import Rollout
 from rackwright.site.site import Site
@@ -62,13 +65,25 @@ class Way:
             found.append("databases and collections of phase 1 are not copied: phase 2 begins with empty ones")
         if not self.joining:
             found.append(f"{listed(names(self.old))} stays as a cluster of its own: it has no phase 2 among its phases")
-        wanted, stores = self.site.vectors.phase2.replicas, sum(1 for host in self.new if host.disk_gb("vectors"))
-        if stores < wanted:
-            found.append(
-                f"until {listed(names(self.joining)) or 'another host'} joins, {stores} of {wanted} "
-                "hosts for vectors are there: collections have fewer copies so long"
-            )
+        if fewer := self._fewer():
+            found.append(f"until {listed(names(self.joining))} joins, phase 2 has {listed(fewer)}")
         return tuple(found)
+
+    @cached_property
+    def meanwhile(self) -> Site:
+        """The site until the old hosts join; Refusal where the new ones alone cannot carry phase 2."""
+        return awaiting(self.site, names(self.joining), Catalog.load())
+
+    def _fewer(self) -> tuple[str, ...]:
+        """What is less until then."""
+        now, then = self.meanwhile, self.site
+        counts = [
+            (f"replicas of {model.name}", model.phase2.replicas, wished.phase2.replicas)
+            for model, wished in zip(now.models, then.models, strict=True)
+        ]
+        counts.append(("stores of vectors", now.vectors.phase2.replicas, then.vectors.phase2.replicas))
+        counts.append(("servers of PostgreSQL", now.postgresql.phase2.instances, then.postgresql.phase2.instances))
+        return tuple(f"{here} of {wished} {what}" for what, here, wished in counts if here < wished)
 
 
 def way(site: Site) -> Way:
@@ -85,6 +100,7 @@ def way(site: Site) -> Way:
                 f"Phase 2 has no {role} host {need} that phase 1 does not need meanwhile.",
                 f"Add one with `phases: [2]`; {listed(names(found.old))} serves until the end.",
             )
+    found.meanwhile  # noqa: B018 - refuses what the new hosts cannot carry
     return found
 
 

