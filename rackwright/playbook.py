@@ -59,10 +59,12 @@ def run(
     limit: str | None = None,
     options: Sequence[str] = (),
     progress: Callable[[str], None] = lambda _: None,
+    keeps: Sequence[int] = (),
 ) -> Ended:
     """Run playbooks/<name>.yml on a site's folder to its end; each task is told when it begins.
 
-    Raises Refusal where there is no Ansible, and KeyboardInterrupt when it was stopped.
+    It `keeps` descriptors open for as long as it runs, such as a lock's. Raises Refusal where there is no Ansible, and
+    KeyboardInterrupt when it was stopped.
     """
     program = Path(sys.executable).with_name("ansible-playbook")
     command = [str(program), "-i", str(site.absolute()), f"playbooks/{name}.yml", "-e", json.dumps(dict(variables))]
@@ -70,7 +72,7 @@ def run(
     reader, writer = os.pipe()
     with tempfile.TemporaryFile("w+", errors="replace") as said, open(reader, errors="replace") as events:  # noqa: PTH123 - a descriptor
         try:
-            process = _started(command, said, writer)
+            process = _started(command, said, (writer, *keeps))
         finally:
             os.close(writer)
         hosts: dict[str, Came] = {}
@@ -79,9 +81,9 @@ def run(
         return Ended(process.returncode, said.read(), hosts)
 
 
-def _started(command: Sequence[str], said: IO[str], events: int) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str], said: IO[str], kept: tuple[int, ...]) -> subprocess.Popen[bytes]:
     environment = {key: value for key, value in os.environ.items() if key != "ANSIBLE_CONFIG"} | PLAIN
-    environment |= {EVENTS: str(events), "ANSIBLE_CALLBACKS_ENABLED": LISTENER}
+    environment |= {EVENTS: str(kept[0]), "ANSIBLE_CALLBACKS_ENABLED": LISTENER}
     try:
         return subprocess.Popen(
             command,
@@ -90,7 +92,7 @@ def _started(command: Sequence[str], said: IO[str], events: int) -> subprocess.P
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=subprocess.STDOUT,
-            pass_fds=(events,),
+            pass_fds=kept,
         )
     except OSError as error:
         raise Refusal(

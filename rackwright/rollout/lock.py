@@ -1,4 +1,7 @@
-"""One operator at a time: who holds a rollout is written in its lock, and the system lets go of it with the process."""
+"""One operator at a time: who holds a rollout is written in its lock, and the system lets go of it with the process.
+
+Programs that the holder starts hold it as well (`kept`): one that works on after the holder was killed is not joined.
+"""
 
 import errno
 import fcntl
@@ -17,6 +20,7 @@ from rackwright.rollout.who import who
 FILE_NAME = ".rollout.lock"
 WORDS = 1024  # bytes: more than a holder ever writes
 MOMENT_S = 2.0  # in which one who has just taken it writes down who it is
+_HELD: list[int] = []
 
 
 @contextmanager
@@ -27,17 +31,24 @@ def held(folder: Path) -> Iterator[str]:
     try:
         if not _taken(descriptor, MOMENT_S / 4):  # whoever asks for the holder has it for a moment
             raise Refusal(
-                f"{_told(descriptor) or 'Somebody'} carries this rollout out.",
+                f"{_told(descriptor) or 'Somebody'} carries this rollout out, or what it started still does.",
                 "Wait until that has ended, or speak with whoever it is; nothing was changed.",
             )
         died = _told(descriptor, patience_s=0)
         _write(file, descriptor)
+        _HELD.append(descriptor)
         try:
             yield died
         finally:
+            _HELD.remove(descriptor)
             os.ftruncate(descriptor, 0)  # an end in order leaves no name behind, whatever its reason
     finally:
         os.close(descriptor)
+
+
+def kept() -> tuple[int, ...]:
+    """What a program must be given, so that the rollout is held until that has ended, too."""
+    return tuple(_HELD)
 
 
 def holder(folder: Path) -> str:

@@ -1,19 +1,18 @@
 """Phase 1's door by its own stack: the share is a setting of it, and each proxy shows the one that it has."""
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rackwright.errors import Refusal
+from rackwright.rollout.commands import run
 from rackwright.rollout.traffic import Shares
 
 SHARE = "rackwright/share"  # as components/gateway/objects.py has it
 PROXIES = ("get", "pods", "-n", "gateway", "-l", "app.kubernetes.io/name=envoy", "-o", "json")
 ANSWER_S = 30
-WORDS = 400
 
 
 @dataclass(frozen=True)
@@ -41,28 +40,7 @@ class PulumiDoor:
             )
 
     def _run(self, command: Sequence[str], patience_s: float | None = None) -> str:
-        try:
-            done = subprocess.run(
-                command,
-                cwd=self.root,
-                env=self.environment,
-                capture_output=True,
-                text=True,
-                timeout=patience_s,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise Refusal(f"{command[0]} does not answer ({type(error).__name__}).", "Run it by hand once.") from None
-        if done.returncode:
-            said = _fault(f"{done.stdout}\n{done.stderr}")
-            raise Refusal(f"{' '.join(command[:3])} says no: {said}.", "Mend that; the same command goes on.")
-        return done.stdout
-
-
-def _fault(said: str) -> str:
-    """From the first fault that a program tells, else its last words."""
-    words = " ".join(said.split()).rstrip(".")
-    return words[words.index("error: ") + 7 :][:WORDS] if "error: " in words else words[-WORDS:]
+        return run(command, self.root, self.environment, patience_s)
 
 
 def shares_of(pods: Mapping[str, Any]) -> Shares:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from rackwright.errors import Refusal
 from rackwright.rollout import journal
 from rackwright.rollout.checked import refuse_overrides, refuse_unbuilt
 from rackwright.rollout.journal import Journal
@@ -62,4 +63,14 @@ class Rollout:
             self.progress(f"{died} held this rollout and did not end it in order")
             if written.entries:
                 written.append("taken over", words=died)
-        return Runner(planned, self.world, written, agree, self.progress, frozenset(overrides))
+        return Runner(
+            planned, self.world, written, agree, self.progress, frozenset(overrides), still=self._refuse_another_site
+        )
+
+    def _refuse_another_site(self) -> None:
+        """Refusal where the file was changed since this command read it; SiteRefused where it has faults now."""
+        if Site.load(self.folder) != self.site:
+            raise Refusal(
+                f"{self.folder / 'site.yml'} was changed while this ran; nothing more was done.",
+                "Run the same command again: it goes on with what the file says now.",
+            )

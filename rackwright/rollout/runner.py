@@ -25,7 +25,10 @@ Agree = Callable[[Stage, Sequence[Place]], None]
 
 @dataclass
 class Runner:
-    """One command's run. `agree` refuses where nobody agrees to a stage; `overrides` are gates that may fail."""
+    """One command's run. `agree` refuses where nobody agrees to a stage; `overrides` are gates that may fail.
+
+    `still` refuses, before each step, where the site is no more what this run began with.
+    """
 
     plan: Plan
     world: World
@@ -35,6 +38,7 @@ class Runner:
     overrides: frozenset[str] = frozenset()
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
+    still: Callable[[], None] = lambda: None
     watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,6 +72,7 @@ class Runner:
             self._step(place, found)
 
     def _step(self, place: Place, found: Found) -> None:
+        self.still()
         began = self.clock()
         act = self.world.acts[place.name]
         if found.state is State.TO_UNDO:

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 import pytest
-from played_world import ROOT
+from played_world import ROOT, PlayedAct
 
 import rackwright.cli
 from rackwright.errors import Refusal
@@ -131,6 +131,23 @@ def test_a_copied_folder_with_its_journal_is_told_apart(command, folder, played)
         assert code == 1
         assert "is of the site lab, and the file beside it names second-lab" in err
     assert played.lines() == done
+
+
+def test_a_file_that_changes_while_it_runs_ends_it_before_the_next_step(command, folder, played, monkeypatch):
+    file = folder / "site.yml"
+    said = file.read_text()
+
+    def edit(place):
+        if place == "metal/provision":
+            file.write_text(said.replace("hold_s: 900", "hold_s: 1000"))
+
+    monkeypatch.setattr(PlayedAct, "do", lambda act, do=PlayedAct.do: (do(act), edit(act.name)))
+    code, _, err = command("run", folder, "--yes", "--until", "platform")
+    assert code == 1
+    assert "site.yml was changed while this ran; nothing more was done." in err
+    assert (played.word("metal/provision"), played.word("cluster/found")) == ("done", "")
+    code, _, err = command("run", folder, "--yes", "--until", "platform")
+    assert code == 0, err
 
 
 def test_without_a_terminal_and_without_yes_it_is_wrong_usage(command, folder, played):

@@ -2,11 +2,15 @@
 
 import os
 import signal
+import subprocess
+import threading
+import time
 
 import pytest
 
 from rackwright.errors import Refusal
-from rackwright.rollout.lock import FILE_NAME, held, holder
+from rackwright.rollout.commands import run
+from rackwright.rollout.lock import FILE_NAME, held, holder, kept
 
 
 @pytest.fixture
@@ -47,6 +51,42 @@ def test_who_died_is_named_and_holds_nothing(other, tmp_path):
         assert f"process {os.getpid()}" in holder(tmp_path)
     with held(tmp_path) as died:
         assert died == ""
+
+
+def test_what_a_killed_one_started_still_holds_it(tmp_path):
+    """Pulumi and Ansible work on where the command that started them is killed: nobody begins beside them."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with held(tmp_path):
+            words = f"echo $$ >/dev/fd/{writer}; exec sleep 60"
+            threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+            subprocess.run(["sh", "-c", words], pass_fds=(*kept(), writer), check=False)
+        os._exit(0)
+    left = int(os.read(reader, 16))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    try:
+        with pytest.raises(Refusal, match="or what it started still does"), held(tmp_path):
+            pass
+        assert f"process {child}" in holder(tmp_path)
+    finally:
+        os.kill(left, signal.SIGKILL)
+    os.close(reader)
+    os.close(writer)
+    for _ in range(100):
+        if not holder(tmp_path):
+            break
+        time.sleep(0.05)
+    with held(tmp_path) as died:
+        assert f"process {child}" in died
+    assert kept() == ()
+
+
+def test_programs_of_a_rollout_are_given_the_lock(tmp_path):
+    with held(tmp_path):
+        (descriptor,) = kept()
+        seen = run(["readlink", f"/proc/self/fd/{descriptor}"], tmp_path)
+        assert seen.strip() == str(tmp_path / FILE_NAME)
 
 
 def test_asking_who_holds_it_keeps_nobody_out(tmp_path):
