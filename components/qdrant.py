@@ -29,6 +29,7 @@ def configuration(vectors: Vectors, spread: VectorsInPhase) -> dict[str, Any]:
             "enable_tls": False,  # inside the cluster, where policies keep others out
             "enable_snapshot_url_recovery": False,  # else whoever has a key makes it call any address
             "enforce_internal_auth": spread.replicas > 1,  # nodes show each other the key, too
+            "jwt_rbac": True,  # applications' key is a token, bound to the switch that pauses their writes
         },
         "storage": {
             "performance": {  # stated, since a container without a processor limit sees the whole host
@@ -81,13 +82,17 @@ def values(vectors: Vectors, spread: VectorsInPhase, scrape_interval_s: int) -> 
     }
 
 
-def keys(api_key: Any, read_only_api_key: Any) -> Manifest:
-    """The store's keys, which its pods and Prometheus read by name."""
+def keys(api_key: Any, read_only_api_key: Any, application_key: Any) -> Manifest:
+    """The store's keys, which its pods and Prometheus read by name, and the one that is for applications."""
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": KEYS},
-        "stringData": {"api-key": api_key, "read-only-api-key": read_only_api_key},
+        "stringData": {
+            "api-key": api_key,
+            "read-only-api-key": read_only_api_key,
+            "application-key": application_key,
+        },
     }
 
 
@@ -103,6 +108,7 @@ class Qdrant(Component):
         spread: VectorsInPhase,
         api_key: pulumi.Input[str],
         read_only_api_key: pulumi.Input[str],
+        application_key: pulumi.Input[str],
         scrape_interval_s: int,
         volumes: pulumi.Resource,
         monitors: pulumi.Resource,
@@ -113,7 +119,7 @@ class Qdrant(Component):
         clients = from_peers([labelled_namespaces(ACCESS)], HTTP_PORT, GRPC_PORT)
         ways = [clients, scrapes(HTTP_PORT), from_peers(peers, PEER_PORT)]
         self.add(policy(name, ingress=ways, egress=[names(), to_peers(peers, PEER_PORT)]))
-        secret = self.add(keys(api_key, read_only_api_key))
+        secret = self.add(keys(api_key, read_only_api_key, application_key))
         told = values(vectors, spread, scrape_interval_s)
         told["podAnnotations"] = {"rackwright/keys": edition(api_key, read_only_api_key)}
         self.release(chart, told, after=[monitors, secret])

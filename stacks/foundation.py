@@ -12,6 +12,7 @@ from components.storage import Storage
 from rackwright.observe.dashboards import dashboards
 from rackwright.observe.rules import groups
 from rackwright.observe.sources import gpu_counters
+from rackwright.rollout.qdrant.switch import application_key
 from stacks.given import Given
 
 
@@ -48,6 +49,7 @@ def found(given: Given) -> Foundation:
                 counters=gpu_counters(), phase=phase, **watched, **rest)
     qdrant = Qdrant("qdrant", site.vectors, chart=charts["qdrant"], spread=site.vectors.in_phase(phase),
                     api_key=secrets["qdrant_api_key"], read_only_api_key=secrets["qdrant_read_only_api_key"],
+                    application_key=secrets["qdrant_api_key"].apply(application_key),
                     **kept, **watched, opts=given.options)
     postgres = Postgres("postgres", site.postgresql, chart=charts["cloudnative-pg"],
                         plugin=charts["plugin-barman-cloud"], image=given.catalog.images["postgresql"],

@@ -44,7 +44,7 @@ def gates(way: Way) -> Mapping[str, str]:
         "certificates-good": f"doors show certificates of the vault's authority, good for {DAYS} days more",
         "keys-equal": f"the keys of {len(site.tenants)} tenants open both doors",
         "databases-follow": f"the copy streams, and lacks at most {LAG_MIB} MiB",
-        "collections-follow": "every collection has as many points as in phase 1",
+        "collections-follow": "every collection of phase 1 is there, with its points",
         "weights-there": f"weights of {len(way.moving)} models lie on every host that serves them",
         "rows-equal": "rows are equal in both and no sequence is behind, at one position of the log",
         "points-equal": "points are equal in both",

@@ -128,7 +128,7 @@ def _copy(way: Way) -> Stage:
         ),
         Step(
             name="qdrant",
-            does="collections are copied by their snapshots, and kept in step",
+            does="collections are copied point by point, and kept in step",
             back="the copies are removed; phase 1 keeps its collections",
             before=("versions-fit", "space"),
             after=("collections-follow",),

@@ -74,6 +74,12 @@ def test_a_new_password_is_read_by_whoever_read_the_old_one(lay, example):
         assert told["podAnnotations"][f"rackwright/{annotation}"]
 
 
+def test_applications_have_a_key_of_their_own_for_vectors(lay, example):
+    """One that the rollout can turn off for a while, without the store's own."""
+    told = json_format.MessageToDict(lay(example).named("qdrant/qdrant-keys", ":Secret").object)["stringData"]
+    assert set(told) == {"api-key", "read-only-api-key", "application-key"}
+
+
 def test_only_what_takes_an_hour_is_not_waited_for(lay, example):
     resources = lay(example).resources
     skipped = {
