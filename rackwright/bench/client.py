@@ -1,6 +1,8 @@
 """One streamed call and its times."""
 
+import asyncio
 import json
+import os
 import ssl
 import time
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ import httpx
 
 from rackwright.bench.traces import Call
 from rackwright.errors import Refusal
+
+REACHED_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -55,13 +59,38 @@ class Endpoint:
         self.model = model
         headers = {"authorization": f"Bearer {key}"} if key else {}
         limits = httpx.Limits(max_connections=most_at_once, max_keepalive_connections=most_at_once)
+        self.verify = _trusted(authority)
         self.client = httpx.AsyncClient(
             headers=headers,
             limits=limits,
-            timeout=httpx.Timeout(timeout_s),
+            timeout=httpx.Timeout(timeout_s, connect=REACHED_S),
             trust_env=False,
-            verify=_trusted(authority),
+            verify=self.verify,
         )
+
+    async def reach(self) -> None:
+        """Refusal where nobody is there within seconds, or it is not whom it should be."""
+        parts = urlsplit(self.url)
+        is_secret = parts.scheme == "https"
+        try:
+            _, way = await asyncio.wait_for(
+                asyncio.open_connection(
+                    parts.hostname, parts.port or (443 if is_secret else 80), ssl=self.verify if is_secret else None
+                ),
+                REACHED_S,
+            )
+        except ssl.SSLCertVerificationError as error:
+            raise Refusal(
+                f"{parts.netloc} shows a certificate that nobody here trusts ({error.verify_message}).",
+                "Name who signed it with --authority, and call it by a name or address that it bears.",
+            ) from None
+        except (OSError, TimeoutError) as error:
+            said = f"nothing within {REACHED_S:g} s"
+            if not isinstance(error, TimeoutError):
+                said = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or "no way"
+            cure = "See that it is up, the address, and that the way to it is open."
+            raise Refusal(f"{parts.netloc} does not answer ({said}).", cure) from None
+        way.close()
 
     async def close(self) -> None:
         """Let go of its connections."""

@@ -86,9 +86,11 @@ def _rises(calls: list[Timed]) -> bool:
 
 def of_baseline(found: Result) -> ModelBaseline:
     """The same as a baseline; what waits inside the engine a client does not see."""
+    loop = found.load.get("loop")
+    at_once = f"{found.load.get('sessions')} at once, " if loop == "closed" else ""
     return ModelBaseline(
         model=found.model,
-        source=f"rackwright bench, {found.load.get('loop')} loop, {found.trace}, {found.calls} calls",
+        source=f"rackwright bench, {loop} loop, {found.trace}, {found.calls} calls, {at_once}{found.endpoint}",
         ttft_ms=found.ttft_ms,
         tpot_ms=found.tpot_ms,
         e2e_ms=found.e2e_ms,

@@ -74,6 +74,7 @@ def bench(
     async def run() -> Run:
         key = os.environ.get(key_variable)
         endpoint = Endpoint(url, model, key, most_at_once=at_once, timeout_s=timeout, authority=authority)
+        await endpoint.reach()
         return await lay(endpoint, load, of_trace(trace, workload, seed), output.progress)
 
     done = asyncio.run(run())

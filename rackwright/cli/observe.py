@@ -83,6 +83,7 @@ def record(
     kept = baseline.load(site) or Baseline()
     limits = dict(kept.storage) | dict(_storage(each, [host.name for host in found.hosts]) for each in storage or [])
     kept = kept.model_copy(update={"storage": limits})
+    now = _now()
     if bench is not None:
         from rackwright.bench.result import load, of_baseline
 
@@ -90,15 +91,15 @@ def record(
         served = [model.name for model in found.models]
         if result.model not in served:
             raise Refusal(f"{bench} is of {result.model[:60]}.", f"The site serves {', '.join(served)}.")
-        kept = kept.with_model(of_baseline(result))
+        kept = kept.with_model(of_baseline(result).model_copy(update={"recorded": now}))
     elif prometheus or series or not storage:
         from rackwright.observe.fitting import baselines
 
         read = _series(prometheus, series, minutes)
         source = prometheus or str(series)
         for each in baselines(found, _phase(found.phases, phase), read, f"{minutes} minutes of {source}"):
-            kept = kept.with_model(each)
-    kept = kept.model_copy(update={"recorded": _now()})
+            kept = kept.with_model(each.model_copy(update={"recorded": now}))
+    kept = kept.model_copy(update={"recorded": now})
     file = baseline.save(kept, site)
     output.note(f"Recorded in {file}; `pulumi up` brings its thresholds into the alerts.")
     output.result(baseline.text(kept), {"ok": True, "file": str(file), **kept.model_dump(exclude_none=True)})

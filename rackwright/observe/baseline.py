@@ -31,6 +31,7 @@ class ModelBaseline(Measured):
 
     model: str
     source: str
+    recorded: str = Field(default="", description="When, e.g. 2026-11-30T09:00Z.")
     ttft_ms: Percentiles | None = None
     tpot_ms: Percentiles | None = None
     e2e_ms: Percentiles | None = None

@@ -202,3 +202,26 @@ def test_what_is_no_certificate_is_refused(tmp_path):
     for file in (tmp_path / "ca.pem", tmp_path / "nowhere"):
         with pytest.raises(Refusal, match="no authority's certificate"):
             Endpoint("https://llm.lab/v1", "m", None, most_at_once=1, timeout_s=1, authority=file)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("http://127.0.0.1:9/v1", "127.0.0.1:9 does not answer"), ("http://no.such.name.invalid/v1", "does not answer")],
+)
+def test_where_nobody_is_it_is_told_within_seconds(address, said):
+    endpoint = Endpoint(address, "m", None, most_at_once=1, timeout_s=120)
+    with pytest.raises(Refusal, match=said):
+        asyncio.run(endpoint.reach())
+
+
+def test_whoever_accepts_and_says_nothing_is_given_up(monkeypatch):
+    monkeypatch.setattr("rackwright.bench.client.REACHED_S", 0.2)
+
+    async def silent():
+        async with served(StandIn()) as url:
+            await Endpoint(url, "m", None, most_at_once=1, timeout_s=120).reach()
+            secret = Endpoint(url.replace("http", "https"), "m", None, most_at_once=1, timeout_s=120)
+            with pytest.raises(Refusal, match=r"does not answer \(nothing within 0.2 s\)"):
+                await secret.reach()
+
+    asyncio.run(silent())

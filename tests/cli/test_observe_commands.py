@@ -93,7 +93,11 @@ def test_a_load_test_becomes_a_baseline(rackwright, lab, endpoint, tmp_path):
         (("advise", "workstation", "--series", "nowhere.json", "--phase", "2"), 1, ""),
         (("baseline", "lab", "--storage", "gpu-99=1"), 2, "is not HOST=GB/S"),
         (("baseline", "lab", "--bench", "nowhere.json"), 1, "cannot be read"),
-        (("bench", "http://127.0.0.1:9/v1", "--model", "m", "--seconds", "1"), 1, "No call was answered"),
+        (
+            ("bench", "http://127.0.0.1:9/v1", "--model", "m", "--seconds", "1"),
+            1,
+            "127.0.0.1:9 does not answer (Connection refused)",
+        ),
         (("bench", "llm.lab", "--model", "m"), 1, "is no address"),
         (("bench", "http://h/v1", "--model", "m", "--sessions", "1", "--rate", "1"), 2, "name one of them"),
         (("bench", "http://h/v1", "--model", "m", "--seconds", "5", "--warm-up", "9"), 2, "leaves nothing"),
