@@ -4,17 +4,26 @@ import pulumi
 
 from components.certificates import ISSUER
 from components.gateway import Gateway
+from components.leader_worker_sets import LeaderWorkerSets
 from components.llm_d import Router
 from components.mlflow import Mlflow
 from components.rdma import Rdma
 from components.vllm import Vllm
-from components.vllm.halves import pool_labels
 from rackwright.site.moving import least_tokens
+from rackwright.site.spans import spanning, users_of_rdma
 from stacks.foundation import found
 from stacks.given import Given
 from stacks.pools import pools
 from stacks.records import traces, tracking
 from stacks.through_kserve import kserve, their_pods, their_pools
+
+
+def grouping(given: Given) -> pulumi.Resource | None:
+    """The controller of groups, where a model's replica takes several hosts."""
+    if not spanning(given.site):
+        return None
+    chart, image = given.charts["lws"], given.catalog.images["lws-controller"]
+    return LeaderWorkerSets("groups", chart=chart, image=image, to_api=given.to_api, opts=given.options).installed
 
 
 def lay(given: Given) -> None:
@@ -24,18 +33,19 @@ def lay(given: Given) -> None:
     groups = site.groups_in(2)
     moved = least_tokens(site)
     ground = found(given)
-    if moved:
+    rdma = users_of_rdma(site)
+    if rdma:
         Rdma("rdma", given.servers, image=images["rdma-shared-device-plugin"], opts=given.options)
 
     # fmt: off
     models = Vllm("models", [(each.model, each.serving) for each in groups], image=images["vllm"],
                   rclone=images["rclone"], gpu=site.gpu, spread=True, door=images["llm-d-disagg-sidecar"],
-                  halves={each.model.name: each for each in groups},
+                  groups={each.model.name: each for each in groups}, rdma=rdma, grouped_by=grouping(given),
                   counted=given.counts_tokens, hosts=given.servers, secrets=secrets, object_storage=site.object_storage,
                   inside=given.inside, callers=["gateway", "router"], made_elsewhere=their_pods(served),
                   **ground.kept, **ground.watched, opts=given.options)
     router = Router("router", site.routing, image=images["llm-d-router"], models=[model for model, _ in served],
-                    upstreams=models.upstreams, engines=pool_labels, engines_in=models.name, beside=models.namespace,
+                    upstreams=models.upstreams, engines=models.engines, engines_in=models.name, beside=models.namespace,
                     caller="gateway", to_api=given.to_api, least_tokens=moved,
                     made_elsewhere=their_pools(served), **ground.watched, opts=given.options)
     pickers = router.pickers | kserve(given, ground, served, models, router)

@@ -1,6 +1,6 @@
 """The component."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import pulumi
@@ -40,7 +40,7 @@ class Router(Component):
         image: Image,
         models: Sequence[Model],
         upstreams: Mapping[str, str],
-        engines: Callable[[Model], dict[str, str]],
+        engines: Mapping[str, dict[str, str]],
         engines_in: str,
         beside: pulumi.Resource,
         caller: str,
@@ -51,7 +51,7 @@ class Router(Component):
         least_tokens: Mapping[str, int] = MappingProxyType({}),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`engines` says the labels of a model's pods; `beside` is the namespace of the name `engines_in`.
+        """`engines` are labels of pods that answer, by model; `beside` is the namespace of the name `engines_in`.
 
         `made_elsewhere` names pools that another component makes, by their model, with pickers of what is `lent`.
         `least_tokens` says of a divided model from how many tokens on another replica computes them.
@@ -63,7 +63,7 @@ class Router(Component):
         read: list[Manifest] = [role(), binding(name)]
         for model in models:
             theirs = made_elsewhere.get(model.name)
-            read += [] if theirs else [pool(model, selector=engines(model), port=ports[model.name])]
+            read += [] if theirs else [pool(model, selector=engines[model.name], port=ports[model.name])]
             read += objectives(model, theirs)
         needed = [self.add(account()), *(self.add(_in(engines_in, each), after=[beside, *self.kinds]) for each in read)]
         self.lent: dict[str, tuple[Manifest, Manifest]] = {}

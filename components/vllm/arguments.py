@@ -41,7 +41,7 @@ def arguments(model: Model, serving: Serving, *, routed: bool = False, counted: 
     ]
 
 
-def environment(model: Model) -> dict[str, str]:
+def environment(model: Model, hosts: int = 1) -> dict[str, str]:
     """Variables of the engine's process; everything that it writes goes to the model's volume."""
     return {
         "HOME": CACHE,
@@ -53,7 +53,9 @@ def environment(model: Model) -> dict[str, str]:
         "TRITON_CACHE_DIR": f"{CACHE}/triton",
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": str(KEEP_ALIVE_S),
-        "VLLM_ENGINE_READY_TIMEOUT_S": str(startup_s(model)),  # its default of 600 s would end a slow start
+        # As the probe's budget. While its engine loads, the pinned server waits without end (launch_core_engines); this
+        # counts where it waits elsewhere, and the default of 600 s ended slow starts before (vllm#32116).
+        "VLLM_ENGINE_READY_TIMEOUT_S": str(startup_s(model, hosts)),
     }
 
 

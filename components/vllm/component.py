@@ -8,9 +8,11 @@ import pulumi
 
 from components.base import PART_OF, Component, Manifest
 from components.base.network import from_peers, names, pods_in, policy, scrapes, to_object_storage, to_outside
+from components.base.objects import KubernetesObject
 from components.vllm.arguments import PORT
-from components.vllm.halves import halved, ways_between
+from components.vllm.halves import halved, pool_labels, ways_between
 from components.vllm.lent import lent, ways_of
+from components.vllm.members import answering, group_budget, leader_worker_set, ways_among
 from components.vllm.pod import claim, deployment, export, from_origin, monitor, service, spare_gpus
 from components.vllm.spread import budget, priority_class, stateful_set
 from components.vllm.weights import OBJECT_STORAGE, Container, containers, hub_secret, origins
@@ -74,13 +76,17 @@ class Vllm(Component):
         spread: bool = False,
         counted: bool = False,
         made_elsewhere: Mapping[str, dict[str, str]] = MappingProxyType({}),
-        halves: Mapping[str, Group] = MappingProxyType({}),
+        groups: Mapping[str, Group] = MappingProxyType({}),
         door: Image | None = None,
+        rdma: Mapping[str, str] = MappingProxyType({}),
+        grouped_by: pulumi.Resource | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`made_elsewhere` are labels of pods that another component makes, by their model, of what is in `lent`.
 
-        `halves` are those of the models that are a half of one; before those that answer stands a `door`.
+        `groups` says by model what its replicas are. Before halves that answer stands a `door`; those that take several
+        hosts are `grouped_by` a controller. `rdma` says by model over which network its replicas, or their parts, reach
+        each other.
         """
         super().__init__(name, opts, after=[volumes])
         served = [model for model, _ in models]
@@ -94,8 +100,9 @@ class Vllm(Component):
         given = [*self._give(served, secrets), self.add(ACCOUNT)]
         images = {"engine": image, "rclone": rclone}
         before = {model.name: containers(model, **images, object_storage=object_storage) for model in served}
-        self._halves, self._door = halves, door
-        asked = [model for model in served if model.name not in halves or halves[model.name].half != "prefill"]
+        self._groups = groups
+        self._door, self._rdma, self._grouped_by = door, rdma, grouped_by
+        asked = [model for model in served if model.name not in groups or groups[model.name].half != "prefill"]
         for way in (way for model in asked for way in ways_between(model)):
             self.add(way)
         self.lent: dict[str, Manifest] = {}
@@ -104,10 +111,16 @@ class Vllm(Component):
             self._spread(models, hosts, gpu, image, before, given, made_elsewhere, counted=counted)
         else:
             self._together(models, hosts, gpu, image, before, given)
+        spanning = [model for model in served if self._hosts(model) > 1]
+        for model in spanning:
+            self.add(ways_among(model))
+        leaders = {model.name: answering(model) for model in spanning}
         for model in served:
-            self.add(service(model, made_elsewhere.get(model.name)), wait=False)
-            self.add(monitor(model, scrape_interval_s, made_elsewhere.get(model.name)), after=[monitors])
+            pods = made_elsewhere.get(model.name) or leaders.get(model.name)
+            self.add(service(model, pods), wait=False)
+            self.add(monitor(model, scrape_interval_s, pods), after=[monitors])
         self.upstreams = {model.name: upstream(model, name) for model in asked}
+        self.engines = {model.name: leaders.get(model.name) or pool_labels(model) for model in asked}
         self.register_outputs({"upstreams": self.upstreams})
 
     # Nothing below waits until it is ready: weights may take an hour to come, nothing is registered that needs them,
@@ -141,10 +154,14 @@ class Vllm(Component):
         *,
         counted: bool,
     ) -> None:
-        larger = [self.add(priority_class(gpus)) for gpus in sorted({model.gpus for model, _ in models})]
-        for model, serving in sorted(models, key=lambda each: -each[0].gpus):
+        sizes = {model.name: model.gpus // self._hosts(model) for model, _ in models}
+        larger = [self.add(priority_class(gpus)) for gpus in sorted(set(sizes.values()))]
+        for model, serving in sorted(models, key=lambda each: -sizes[each[0].name]):
             with_it: dict[str, Any] = {"image": image, "before": before[model.name], "gpu": gpu, "counted": counted}
             theirs = made_elsewhere.get(model.name)
+            if self._hosts(model) > 1:
+                larger = [self._grouped(self._groups[model.name], with_it, [*given, *self._export(model), *larger])]
+                continue
             if theirs:
                 self.lent[model.name] = lent(model, serving, pods=theirs, **with_it)
                 given = [*given, *self._export(model)]
@@ -158,8 +175,22 @@ class Vllm(Component):
         self.lent_after = [*given, *larger]
 
     def _halved(self, model: Model, pods: Manifest) -> Manifest:
-        group = self._halves.get(model.name)
-        return halved(pods, group, door=self._door) if group and self._door else pods
+        group = self._groups.get(model.name)
+        if group is None or group.half is None or self._door is None:
+            return pods
+        return halved(pods, group, door=self._door, network=self._rdma[group.served])
+
+    def _grouped(self, group: Group, with_it: dict[str, Any], after: Sequence[pulumi.Resource]) -> KubernetesObject:
+        """The set counts those of its pods that lead alone; the budget counts all of them as they are made."""
+        makers = [self._grouped_by] if self._grouped_by else []
+        rdma = self._rdma.get(group.model.name)
+        made = self.add(leader_worker_set(group, rdma=rdma, **with_it), after=[*after, *makers], wait=False)
+        pods = group.serving.replicas * group.hosts
+        return self.add(group_budget(group), after=[made], wait=f"jsonpath={{.status.expectedPods}}={pods}")
+
+    def _hosts(self, model: Model) -> int:
+        group = self._groups.get(model.name)
+        return group.hosts if group else 1
 
     def _export(self, model: Model) -> list[pulumi.Resource]:
         source = model.source

@@ -34,14 +34,14 @@ UCX = {
 }
 
 
-def halved(pods: Manifest, group: Group, *, door: Image) -> Manifest:
-    """A StatefulSet of one half: of engines that move caches, those that answer with a door before them."""
+def halved(pods: Manifest, group: Group, *, door: Image, network: str) -> Manifest:
+    """A StatefulSet of one half, whose caches move over a network; those that answer have a door before them."""
     half = group.half
     if half is None:
         return pods
     spec, template = pods["spec"], pods["spec"]["template"]
     (engine,) = template["spec"]["containers"]
-    changed: dict[str, Any] = {"containers": [_engine(engine, group, half)]}
+    changed: dict[str, Any] = {"containers": [_engine(engine, group, half, network)]}
     if half == "decode":
         changed["initContainers"] = [*template["spec"]["initContainers"], _door(door)]
     marks = template["metadata"]["labels"] | {ROLE: half, MODEL: group.served}
@@ -73,7 +73,7 @@ def ways_between(model: Model) -> list[Manifest]:
     ]
 
 
-def _engine(engine: Container, group: Group, half: Half) -> Container:
+def _engine(engine: Container, group: Group, half: Half, network: str) -> Container:
     port, name = (ENGINE_PORT, "engine") if half == "decode" else (PORT, "http")
     probes = {
         key: each | {"httpGet": each["httpGet"] | {"port": name}} for key, each in engine.items() if "Probe" in key
@@ -82,7 +82,7 @@ def _engine(engine: Container, group: Group, half: Half) -> Container:
     resources = {key: each | devices for key, each in engine["resources"].items()}
     ports = [{"name": name, "containerPort": port}, {"name": "side-channel", "containerPort": SIDE_PORT}]
     words = [*_words(engine["command"], group, port), f"--kv-transfer-config={_transfer(half)}"]
-    changed = {"command": words, "env": [*engine["env"], *_environment()]}
+    changed = {"command": words, "env": [*engine["env"], *_environment(network)]}
     return engine | probes | changed | {"ports": ports, "resources": resources}
 
 
@@ -109,12 +109,15 @@ def _transfer(half: Half) -> str:
     return json.dumps(told, separators=(",", ":"))
 
 
-def _environment() -> list[dict[str, Any]]:
+def _environment(network: str) -> list[dict[str, Any]]:
     own = {"fieldRef": {"fieldPath": "status.podIP"}}  # its default, localhost, would lead the other half to itself
     return [
         {"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom": own},
         {"name": "VLLM_NIXL_SIDE_CHANNEL_PORT", "value": str(SIDE_PORT)},
         *({"name": name, "value": value} for name, value in UCX.items()),
+        # Of a port's addresses UCX would take the first of RoCE v2 and IPv4, of whichever network; each side by itself,
+        # so that their indexes need not be alike.
+        {"name": "UCX_IB_ROCE_SUBNETS", "value": network},
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from components.base import PART_OF, Manifest
 from components.base.pods import as_nobody
 from components.vllm.arguments import PORT, command, environment
-from components.vllm.timing import LEAVE_S, grace_s, rollout_s, startup_s
+from components.vllm.timing import LEAVE_S, STARTUP_PERIOD_S, grace_s, rollout_s, startup_s
 from components.vllm.weights import TEMPORARY, VOLUME, Container, origins
 from rackwright.site.catalog import Image
 from rackwright.site.gpu import Gpu
@@ -149,8 +149,8 @@ def _pod(model: Model, before: list[Container], served_by: Container) -> dict[st
     }
 
 
-def engine(model: Model, words: list[str], image: Image, gpu: Gpu) -> Container:
-    """The engine's container, started with a whole command line."""
+def engine(model: Model, words: list[str], image: Image, gpu: Gpu, *, hosts: int = 1) -> Container:
+    """The engine's container, started with a whole command line; of a part of a replica, one of so many hosts'."""
     devices = {requested(model, gpu): str(model.gpus)}
     # Shared memory is memory of the container, so memory_gib counts it.
     limit = {"memory": f"{model.memory_gib + LOADING_GIB * model.gpus}Gi"}
@@ -158,7 +158,7 @@ def engine(model: Model, words: list[str], image: Image, gpu: Gpu) -> Container:
         "name": "vllm",
         "image": image.reference,
         "command": words,
-        "env": [{"name": name, "value": value} for name, value in environment(model).items()],
+        "env": [{"name": name, "value": value} for name, value in environment(model, hosts).items()],
         "ports": [{"name": "http", "containerPort": PORT}],
         "resources": {
             "requests": {"cpu": str(model.cores), "memory": f"{model.memory_gib}Gi"} | devices,
@@ -172,7 +172,9 @@ def engine(model: Model, words: list[str], image: Image, gpu: Gpu) -> Container:
         ],
         "lifecycle": {"preStop": {"sleep": {"seconds": LEAVE_S}}},
         # The port opens when the weights are loaded: until then only this probe counts, and it has the time they take.
-        "startupProbe": _probe("/v1/models", period=10, timeout=5, failures=startup_s(model) // 10 + 1),
+        "startupProbe": _probe(
+            "/v1/models", period=STARTUP_PERIOD_S, timeout=5, failures=startup_s(model, hosts) // STARTUP_PERIOD_S
+        ),
         "readinessProbe": _probe("/v1/models", period=5, timeout=5, failures=3),
         "livenessProbe": _probe("/health", period=10, timeout=10, failures=6),
     }

@@ -39,9 +39,10 @@ def needs(site: Site, phase: Phase, sized: Iterable[Sized]) -> tuple[Need, ...]:
 
 def _weights(site: Site, phase: Phase) -> Need:
     hosts = site.hosts_in(phase, "inference")
-    total = sum(model.volume_gib * serving.replicas for model, serving in site.models_in(phase)) * 2**30 / 1e9
+    groups = site.groups_in(phase)
+    total = sum(each.model.volume_gib * each.serving.replicas * each.hosts for each in groups) * 2**30 / 1e9
     there = sum(host.disk_gb("models") for host in hosts)
-    why = "each replica's weights twice (an update lies beside the old ones) and compiled kernels"
+    why = "each replica's weights twice (an update lies beside the old ones) and compiled kernels, on each of its hosts"
     return Need("drives for models", math.ceil(total), there, "GB", why)
 
 

@@ -126,7 +126,13 @@ def _phase_text(each: PhasePlan) -> str:
     lines = [title, "", models, ""]
     lines += [f"  {plan.model.name}: {_gives_way(plan)}" for plan in each.models]
     for plan in each.models:
-        notes = (f"assumes {assumed_text(plan.replica)}", *remarks(plan.replica), *_hour(plan), *_divided(plan))
+        notes = (
+            f"assumes {assumed_text(plan.replica)}",
+            *remarks(plan.replica),
+            *_hosts(plan),
+            *_hour(plan),
+            *_divided(plan),
+        )
         lines += [f"  {plan.model.name}: {note}" for note in notes]
     return "\n".join([*lines, "", *(_need(need) for need in each.needs)])
 
@@ -158,6 +164,18 @@ def _gives_way(plan: ModelPlan) -> str:
     if sized.carries >= 1:
         return f"carries {sized.carries:.2g} times this load; then {sized.gives_way} gives way first"
     return f"does not carry this load: {sized.gives_way} gives way at {sized.carries:.0%} of it"
+
+
+def _hosts(plan: ModelPlan) -> list[str]:
+    found = plan.between
+    if found is None:
+        return []
+    over = f"{'RDMA' if found.by_rdma else 'TCP'}, {found.gbps} Gbit/s"
+    computed = (
+        f"a replica takes {found.hosts} hosts, which compute {found.computed_per_s:,.0f} tokens of prompts a second"
+    )
+    handed_on = f"and hand on {found.handed_on_per_s:,.0f} ({over}); what a step waits for that is not reckoned"
+    return [f"{computed} {handed_on}"]
 
 
 def _hour(plan: ModelPlan) -> list[str]:

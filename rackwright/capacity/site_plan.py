@@ -22,6 +22,7 @@ from rackwright.site.moving import servers_of
 from rackwright.site.rdma_ports import rdma_gbps
 from rackwright.site.serving import Serving
 from rackwright.site.site import Site
+from rackwright.site.spans import HandingOn, handing_on, spanning
 
 TAIL_CALLS = 8_000  # calls of a model that are simulated: its hour, or the part of one in which a busy site makes them
 
@@ -37,6 +38,7 @@ class ModelPlan:
     divided: tuple[Apart, ...]
     wished: Apart | None  # as the site has it divided
     hour: Simulated | None
+    between: HandingOn | None  # where a replica takes several hosts
 
     @property
     def replica(self) -> Deployment:
@@ -94,7 +96,8 @@ def _model(site: Site, phase: Phase, model: Model, serving: Serving, share: floa
     if with_tails and sized.carries >= 1:  # beyond that the queue only grows, and tails say how long one looked
         hours = min(1.0, TAIL_CALLS / (who.calls_per_second * 3600))
         hour = simulate(timing, replicas, who, hours=hours, priority=serving.priority)
-    return ModelPlan(model, timing, who, sized, divided, wished, hour)
+    between = next((handing_on(site, each) for each in spanning(site) if each.model.name == model.name), None)
+    return ModelPlan(model, timing, who, sized, divided, wished, hour, between if phase == 2 else None)
 
 
 def _wished(site: Site, model: Model, serving: Serving, timing: Timing, sized: Sized) -> Apart | None:

@@ -11,6 +11,7 @@ from rackwright.site.halves import groups
 from rackwright.site.hosts import Phase
 from rackwright.site.rdma_ports import RESOURCE, rdma_ports
 from rackwright.site.site import Site
+from rackwright.site.spans import users_of_rdma
 
 
 def halves_meet(objects: Objects, site: Site, phase: Phase) -> Iterator[Finding]:
@@ -30,9 +31,9 @@ def halves_meet(objects: Objects, site: Site, phase: Phase) -> Iterator[Finding]
 
 
 def rdma_ports_are_allocatable(objects: Objects, site: Site, phase: Phase) -> Iterator[Finding]:
-    """Hosts that serve offer the ports by which caches move; without them a half waits for ever."""
-    if not _divided(site, phase):
-        yield passed("nodes", "no cache moves between them")
+    """Hosts that serve offer the ports by which caches and stages move; without them a replica waits for ever."""
+    if phase == 1 or not users_of_rdma(site):
+        yield passed("nodes", "nothing moves between them by RDMA")
         return
     hosts = [host for _, host in site.numbered_servers_in(phase) if rdma_ports(host)]
     faults = [
@@ -45,7 +46,7 @@ def rdma_ports_are_allocatable(objects: Objects, site: Site, phase: Phase) -> It
         if (node := objects.get("Node", host.name)) is not None
         and not int((node.get("status") or {}).get("allocatable", {}).get(RESOURCE, 0))
     ]
-    said = f"{len(hosts)} offer ports by which caches move"
+    said = f"{len(hosts)} offer ports for RDMA"
     if objects.simulated and not faults:
         yield not_seen("nodes", f"{said}; it was declared so from the site file")
         return

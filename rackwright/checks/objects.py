@@ -39,6 +39,7 @@ READ_BY_US = {  # kind: what kubectl calls it
     "Backup": "backups.postgresql.cnpg.io",
     "ScheduledBackup": "scheduledbackups.postgresql.cnpg.io",
     "ObjectStore": "objectstores.barmancloud.cnpg.io",
+    "LeaderWorkerSet": "leaderworkersets.leaderworkerset.x-k8s.io",
     "LLMInferenceService": "llminferenceservices.serving.kserve.io",
     "Certificate": "certificates.cert-manager.io",
     "Issuer": "issuers.cert-manager.io",

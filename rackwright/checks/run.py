@@ -15,6 +15,7 @@ from rackwright.checks.custom_references import (
 )
 from rackwright.checks.findings import Checked, Finding, Outcome
 from rackwright.checks.gateway import gateway_serves_tenants
+from rackwright.checks.groups import groups_are_whole
 from rackwright.checks.halves import halves_meet, rdma_ports_are_allocatable
 from rackwright.checks.machines import gpus_are_allocatable, nodes_are_kept, nodes_are_ready
 from rackwright.checks.monitors import monitors_find_targets, prometheus_reaches_targets, prometheus_takes_monitors
@@ -94,6 +95,9 @@ CHECKS = (
     Check("way", "May the gateway call the models?", lambda on: gateway_reaches_models(on.objects, on.site, on.phase)),
     Check("pickers", "May pickers be asked?", lambda on: pickers_are_reached(on.objects, on.site, on.phase)),
     Check("halves", "Do halves of a model meet?", lambda on: halves_meet(on.objects, on.site, on.phase)),
+    Check(
+        "groups", "Is every replica on several hosts whole?", lambda on: groups_are_whole(on.objects, on.site, on.phase)
+    ),
     Check("kserve", "Has KServe taken its models?", lambda on: services_are_laid(on.objects, on.site, on.phase)),
     Check("monitors", "Does every monitor find its target?", lambda on: monitors_find_targets(on.objects)),
     Check("taken", "Does Prometheus take every monitor?", lambda on: prometheus_takes_monitors(on.objects)),

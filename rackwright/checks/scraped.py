@@ -9,6 +9,7 @@ from rackwright.checks.findings import Finding, failed, not_seen, passed, whole
 from rackwright.checks.monitors import SELECTORS, targets
 from rackwright.checks.objects import Objects, name_of, namespace_of, spell
 from rackwright.checks.workloads import Workload, our_workloads
+from rackwright.site.lws_names import INDEX, SET
 
 # By namespace: what of it must be scraped, by the kind of its maker.
 SCRAPED = {
@@ -39,6 +40,8 @@ def every_part_is_scraped(objects: Objects) -> Iterator[Finding]:
 
 def _must_be_scraped(each: Workload) -> bool:
     kind = each.object["kind"]
+    if SET in each.labels and INDEX not in each.labels:
+        return False  # pods that follow another have neither port nor figures
     return kind in SCRAPED.get(each.namespace, set()) and (kind != "Pod" or "cnpg.io/cluster" in each.labels)
 
 

@@ -10,6 +10,7 @@ from rackwright.site.hosts import Host, Phase
 from rackwright.site.node_marks import CONTROL_PLANE, labels, pods, taints
 from rackwright.site.rdma_ports import PODS, RESOURCE, rdma_ports
 from rackwright.site.site import Site
+from rackwright.site.spans import users_of_rdma
 from rackwright.site.storage_classes import VOLUME_PURPOSES, storage_class
 from rackwright.site.volumes import room_gb
 
@@ -106,7 +107,7 @@ def _resources(site: Site, host: Host, reserve_mib: int) -> dict[str, str]:
     }
     if host.gpus:
         resources |= {name: str(count) for name, count in offered(host.gpus, site.gpu).items()}
-    if host.gpus and rdma_ports(host) and any(serving.disaggregation for _, serving in site.models_in(2)):
+    if host.gpus and rdma_ports(host) and users_of_rdma(site):
         resources[RESOURCE] = str(PODS)
     return resources
 

@@ -34,7 +34,12 @@ class Model(Settings):
         default="auto", description="The KV cache: as the activations, or fp8."
     )
     tensor_parallel: int = Field(default=1, ge=1, le=16, description="GPUs that share every layer.")
-    pipeline_parallel: int = Field(default=1, ge=1, le=16, description="Groups of layers, one after the other.")
+    pipeline_parallel: int = Field(
+        default=1,
+        ge=1,
+        le=16,
+        description="Groups of layers, one after the other; in phase 2 on as many hosts as they take.",
+    )
     context_length: int = Field(ge=256, le=100_000_000, description="The longest context served, in tokens.")
     sequences: int = Field(default=256, ge=1, le=4096, description="Requests in one batch at the most.")
     memory_fraction: float = Field(

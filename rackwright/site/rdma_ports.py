@@ -10,7 +10,7 @@ PODS = 64  # pods of a host that may use its ports at once: more than it has GPU
 
 def rdma_ports(host: Host) -> tuple[Nic, ...]:
     """RoCE asks for lossless queues, which only the storage network's switches have, and fast cards are worth."""
-    return tuple(nic for nic in host.nics if nic.speed_gbps >= ROCE_GBPS and "storage" in _networks(host, nic))
+    return tuple(nic for nic in host.nics if nic.speed_gbps >= ROCE_GBPS and "storage" in networks_of(host, nic))
 
 
 def rdma_gbps(host: Host) -> int | None:
@@ -18,7 +18,8 @@ def rdma_gbps(host: Host) -> int | None:
     return max((nic.speed_gbps for nic in rdma_ports(host)), default=None)
 
 
-def _networks(host: Host, nic: Nic) -> set[str | None]:
+def networks_of(host: Host, nic: Nic) -> set[str | None]:
+    """What a port carries: its own network, its bond's, and those of VLANs over either."""
     over = {nic.name, *(bond.name for bond in host.bonds if nic.name in bond.nics)}
     networks: set[str | None] = {port.network for port in host.ports if port.name in over}
     return networks | {vlan.network for vlan in host.vlans if vlan.over in over}

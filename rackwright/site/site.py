@@ -1,5 +1,6 @@
 """A site: everything that is wished of one rack, in one typed file that Python and Ansible both read."""
 
+from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Self
@@ -10,7 +11,8 @@ from rackwright.site.agents import Agents
 from rackwright.site.clusters import Cluster, Clusters
 from rackwright.site.gateway import Gateway
 from rackwright.site.gpu import Gpu
-from rackwright.site.halves import Group, groups
+from rackwright.site.gpu_resources import offered, requested
+from rackwright.site.halves import Group, groups, hosts_of_a_replica
 from rackwright.site.hosts import Host, Phase, Role
 from rackwright.site.langfuse import Langfuse
 from rackwright.site.models import Model
@@ -107,7 +109,17 @@ class Site(Settings):
         served = self.models_in(phase)
         if phase == 1:  # one server has nothing to divide
             return tuple(Group(model, serving, model.name) for model, serving in served)
-        return tuple(group for model, serving in served for group in groups(model, serving))
+        return tuple(self._on_hosts(group) for model, serving in served for group in groups(model, serving))
+
+    def _on_hosts(self, group: Group) -> Group:
+        """A group that knows how many hosts a replica of it takes; one where none has the room, as rules say."""
+        model = group.model
+        if model.pipeline_parallel == 1:
+            return group
+        wanted = requested(model, self.gpu)
+        gpus = [host.gpus for _, host in self.numbered_servers_in(2) if host.gpus]
+        rooms = [offered(each, self.gpu).get(wanted, 0) for each in gpus]
+        return replace(group, hosts=hosts_of_a_replica(model, rooms) or 1)
 
     def numbered_servers_in(self, phase: Phase) -> tuple[tuple[int, Host], ...]:
         """Hosts on which models may be served, each with its number in the file: for inference, and lent ones."""

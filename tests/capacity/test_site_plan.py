@@ -180,3 +180,14 @@ def test_a_busy_site_is_watched_for_a_part_of_an_hour(lab):
     models = plan(big, with_tails=True)[1].models
     assert time.process_time() - began < 8
     assert all(each.hour is None or len(each.hour.calls) < 12_000 for each in models)
+
+
+def test_a_replica_on_several_hosts_says_what_the_network_between_them_carries():
+    site = Site.load(INVENTORY.parent / "tests" / "fixtures" / "valid" / "spanning.yml")
+    phases = plan(site)
+    found = {each.model.name: each.between for each in phases[0].models}
+    assert found["qwen3-32b"] is None
+    between = found["deepseek-v3"]
+    assert (between.hosts, between.gbps, between.by_rdma) == (2, 100, True)
+    assert between.handed_on_per_s > between.computed_per_s
+    assert "a replica takes 2 hosts" in plan_text(site, phases)

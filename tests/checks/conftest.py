@@ -1,6 +1,7 @@
 """A whole rehearsed platform on a real control plane, which each test breaks in one place and mends again."""
 
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -120,6 +121,15 @@ def platform(toolbox, say) -> Iterator[Platform]:
 @pytest.fixture(scope="module")
 def rack(toolbox, say) -> Iterator[Platform]:
     with rehearsed(toolbox, say, INVENTORY / "lab", 2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def rack_of_groups(toolbox, say, tmp_path_factory) -> Iterator[Platform]:
+    """With a model of which a replica takes two hosts."""
+    folder = tmp_path_factory.mktemp("spanning")
+    shutil.copy(INVENTORY.parent / "tests" / "fixtures" / "valid" / "spanning.yml", folder / "site.yml")
+    with rehearsed(toolbox, say, folder, 2) as found:
         yield found
 
 

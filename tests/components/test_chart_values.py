@@ -5,11 +5,12 @@ import json
 import pytest
 import yaml
 
-from components import certificates, gpu_operator, kserve, monitoring, qdrant, storage
+from components import certificates, gpu_operator, kserve, leader_worker_sets, monitoring, qdrant, storage
 from components.gpu_operator import K3S_CONTAINERD
 from components.langfuse.values import values as langfuse_values
 from components.postgres import backups
 from components.postgres import component as postgres
+from rackwright.site.catalog import Catalog
 from rackwright.site.gpu import Gpu
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.postgresql import Database
@@ -23,12 +24,16 @@ CHARTS = (
     "plugin-barman-cloud",
     "qdrant",
     "kube-prometheus-stack",
+    "lws",
     "kserve-llmisvc-resources",
 )
 DATABASE = Database(name="langfuse", owner="langfuse")
 STORAGE = ObjectStorage(endpoint="https://s3.lab.internal", bucket="rackwright")
 # Handed on whole, to the program or to the pod.
-FREE = {"qdrant": {"config", "containerSecurityContext", "podSecurityContext"}}
+FREE = {
+    "qdrant": {"config", "containerSecurityContext", "podSecurityContext"},
+    "lws": {"podSecurityContext", "resources"},
+}
 # Read by templates though values.yaml only shows them in comments or not at all.
 COMMENTED = {
     "gpu-operator": {"dcgmExporter.config"},
@@ -49,6 +54,7 @@ def told(site) -> dict[str, dict]:
         "plugin-barman-cloud": backups.plugin_values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),
+        "lws": leader_worker_sets.values(Catalog.load().images["lws-controller"]),
         "kserve-llmisvc-resources": kserve.values(),
     }
 

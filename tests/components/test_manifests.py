@@ -19,7 +19,7 @@ from components.llm_d.picking import configuration
 from components.postgres import backups
 from components.postgres import objects as postgres
 from components.vllm import lent as lent_engine
-from components.vllm import pod, spread
+from components.vllm import members, pod, spread
 from components.vllm.component import ways_to_weights
 from components.vllm.weights import containers
 from rackwright.errors import Refusal
@@ -27,6 +27,7 @@ from rackwright.observe.dashboards import dashboards
 from rackwright.observe.rules import groups
 from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.site import kserve_names
+from rackwright.site.halves import Group
 from rackwright.site.langfuse import Langfuse
 from rackwright.site.models import Model
 from rackwright.site.object_storage import ObjectStorage
@@ -37,7 +38,7 @@ SPACES = ("certificates", "gateway", "langfuse", "models", "monitoring", "postgr
 
 
 # Of projects whose definitions are large, those alone that are asked for.
-ASKED_FOR = {"kserve": "*llminferenceservice*.yaml"}
+ASKED_FOR = {"kserve": "*llminferenceservice*.yaml", "lws": "*leaderworkersets.yaml"}
 
 
 class Plain(yaml.CSafeLoader):
@@ -60,6 +61,7 @@ def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
             "gateway-api-inference-extension",
             "llm-d-router",
             "kserve",
+            "lws",
         )
         for file in sorted((upstream / "crds" / name).glob(ASKED_FOR.get(name, "*.yaml")))
         for document in yaml.load_all(file.read_text(), Plain)
@@ -84,6 +86,7 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield from (("models", each) for each in of_models(site, catalog))
     yield from of_routing(site, catalog)
     yield from (("models", each) for each in of_kserve(site, catalog))
+    yield from (("models", each) for each in of_groups(site, catalog))
     yield "monitoring", monitoring.administrator("x")
     yield "monitoring", monitoring.targets(hosts)
     yield "monitoring", monitoring.rules(groups(site, 1, catalog))
@@ -95,7 +98,7 @@ def manifests(site, catalog) -> Iterator[tuple[str, dict]]:
     yield "postgres", postgres.monitor(15)
     yield from (("postgres", each) for each in of_backups(site, catalog))
     yield from (("langfuse", each) for each in of_langfuse(catalog))
-    yield "qdrant", qdrant.keys("x", "y")
+    yield "qdrant", qdrant.keys("x", "y", "z")
     yield "storage", storage.monitor(15)
     ways: list[Rule] = [names(), to_api(cluster, hosts), to_outside(["10.0.0.0/8"], 443)]
     yield "qdrant", policy("shut", ingress=[from_anyone(10250), scrapes(6333)], egress=ways)
@@ -169,6 +172,18 @@ def of_routing(site, catalog) -> Iterator[tuple[str, dict]]:
         yield from (("router", each) for each in beside)
 
 
+def of_groups(site, catalog) -> Iterator[dict]:
+    """What each model would be if a replica took two hosts."""
+    images = {"engine": catalog.images["vllm"], "rclone": catalog.images["rclone"]}
+    for model, serving in site.models_in(2):
+        whole = model.model_copy(update={"pipeline_parallel": 2})
+        group = Group(whole, serving, model.name, hosts=2)
+        before = containers(model, **images, object_storage=site.object_storage)
+        for rdma in ("10.0.1.0/24", None):
+            yield members.leader_worker_set(group, image=images["engine"], before=before, gpu=site.gpu, rdma=rdma)
+        yield members.ways_among(model)
+
+
 def of_kserve(site, catalog) -> Iterator[dict]:
     """What KServe is given for each model, were it to serve them all."""
     yield from kserve.presets()
@@ -221,6 +236,20 @@ def test_pods_are_held_to_the_strictest_level(site, catalog, judge):
         alone = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         said = judge.kubectl("create", "--dry-run=server", "-f", "-", given=json.dumps(alone))
         assert "created (server dry run)" in said
+
+
+def test_pods_of_groups_are_held_to_it_as_well(site, catalog, judge):
+    for manifest in of_groups(site, catalog):
+        made = manifest["spec"].get("leaderWorkerTemplate", {})
+        claims = [{"name": each["metadata"]["name"], "emptyDir": {}} for each in made.get("volumeClaimTemplates", [])]
+        for template in (each for name, each in made.items() if name.endswith("Template")):
+            spec = template["spec"] | {"serviceAccountName": "default"}
+            spec["volumes"] = [*spec["volumes"], *claims]
+            del spec["priorityClassName"]
+            metadata = template["metadata"] | {"name": manifest["metadata"]["name"], "namespace": "models"}
+            alone = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+            said = judge.kubectl("create", "--dry-run=server", "-f", "-", given=json.dumps(alone))
+            assert "created (server dry run)" in said
 
 
 def test_pods_that_kserve_makes_are_held_to_it_as_well(site, catalog, judge):

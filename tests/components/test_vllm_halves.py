@@ -45,6 +45,7 @@ def sets(rack, catalog):
             ),
             each,
             door=catalog.images["llm-d-disagg-sidecar"],
+            network="10.0.1.0/24",
         )
         for each in rack.groups_in(2)
     }  # fmt: skip
@@ -114,6 +115,7 @@ def test_caches_move_by_rdma_or_not_at_all(sets):
         assert container["resources"]["limits"][RESOURCE] == container["resources"]["requests"][RESOURCE] == "1"
         variables = {each["name"]: each.get("value") for each in container["env"]}
         assert "tcp" not in variables["UCX_TLS"]
+        assert variables["UCX_IB_ROCE_SUBNETS"] == "10.0.1.0/24"
         assert variables["UCX_TLS"].split(",")[0] == "rc"
 
 

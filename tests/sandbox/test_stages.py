@@ -14,6 +14,7 @@ from components.llm_d.definitions import definitions
 from rackwright.sandbox import stages
 from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.site import kserve_names
+from rackwright.site.lws_names import INDEX, SET
 
 SPACE = "operator-tests"
 UPSTREAM = os.environ.get("RACKWRIGHT_UPSTREAM")
@@ -27,6 +28,7 @@ OURS = [
     definition("Prometheus", "prometheuses", "monitoring.coreos.com"),
     definition("Alertmanager", "alertmanagers", "monitoring.coreos.com"),
     definition("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
+    definition("LeaderWorkerSet", "leaderworkersets", "leaderworkerset.x-k8s.io"),
     definition("LLMInferenceService", "llminferenceservices", "serving.kserve.io", version="v1alpha2"),
     *definitions(),  # of pools, as they are laid
 ]
@@ -42,10 +44,11 @@ Plain.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.con
 def upstream_definitions() -> list[dict]:
     folder = Path(UPSTREAM or "") / "crds"
     names = (
-        "gpu-operator", "cert-manager", "cloudnative-pg", "prometheus-operator", "kserve",
+        "gpu-operator", "cert-manager", "cloudnative-pg", "prometheus-operator", "kserve", "lws",
         "gateway-api-inference-extension",
     )  # fmt: skip
-    files = [file for name in names for file in (folder / name).glob("*llminference*" if name == "kserve" else "*")]
+    asked_for = {"kserve": "*llminference*", "lws": "*leaderworkersets*"}
+    files = [file for name in names for file in (folder / name).glob(asked_for.get(name, "*"))]
     documents = [
         each
         for file in files
@@ -285,6 +288,43 @@ def test_what_kserve_makes_of_a_service_is_made_and_its_pods_find_nodes(cluster)
     assert [each["metadata"]["name"] for each in cluster.kubectl.get("inferencepools", namespace=SPACE)] == [
         kserve_names.pool("helper")
     ]
+
+
+def test_groups_of_pods_are_made_and_made_anew_with_the_one_that_leads(cluster):
+    pod = {
+        "tolerations": [{"operator": "Exists"}],
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [
+            {
+                "name": "main",
+                "image": "somewhere/engine:1",
+                "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+            }
+        ],
+    }
+    template = {"metadata": {"labels": {"app": "big"}}, "spec": pod}
+    group = {"size": 3, "leaderTemplate": template, "workerTemplate": template}
+    cluster.apply(
+        [custom("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "big", {"replicas": 2, "leaderWorkerTemplate": group})]
+    )
+    cluster.kubectl.wait_for("leaderworkerset/big", condition="jsonpath={.status.replicas}=2", namespace=SPACE)
+
+    def ready() -> set[str]:
+        pods = cluster.kubectl.get("pods", namespace=SPACE, labels="app=big")
+        return {each["metadata"]["name"] for each in pods if each["status"].get("podIP")}
+
+    whole = {"big-0", "big-0-1", "big-0-2", "big-1", "big-1-1", "big-1-2"}
+    until(lambda: ready() == whole)
+    services = {each["metadata"]["name"]: each["spec"] for each in cluster.kubectl.get("services", namespace=SPACE)}
+    assert services["big-1"]["publishNotReadyAddresses"]
+    assert services["big-1"]["selector"][f"{SET.partition('/')[0]}/group-index"] == "1"
+    leads = cluster.kubectl.get("pods", namespace=SPACE, labels=f"{INDEX}=0")
+    assert {each["metadata"]["name"] for each in leads} == {"big-0", "big-1"}
+    before = {each["metadata"]["uid"] for each in leads}
+    cluster.kubectl.delete("pod", "big-0", namespace=SPACE)
+    until(lambda: ready() == whole)
+    after = {each["metadata"]["uid"] for each in cluster.kubectl.get("pods", namespace=SPACE, labels=f"{INDEX}=0")}
+    assert len(after - before) == 1
 
 
 def test_the_parameters_are_in_the_stages():

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from chart_rendering import Loader, render
 
-from components import certificates, gpu_operator, kserve, monitoring, qdrant, storage
+from components import certificates, gpu_operator, kserve, leader_worker_sets, monitoring, qdrant, storage
 from components.langfuse.values import values as langfuse_values
 from components.postgres import backups
 from components.postgres import component as postgres
@@ -31,6 +31,7 @@ NAMESPACES = {
     "plugin-barman-cloud": "postgres",
     "qdrant": "qdrant",
     "kube-prometheus-stack": "monitoring",
+    "lws": "groups",
     "kserve-llmisvc-crd": "kserve",
     "kserve-llmisvc-resources": "kserve",
 }
@@ -50,6 +51,7 @@ def told(site: Site) -> dict[str, dict]:
         "plugin-barman-cloud": backups.plugin_values(),
         "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
         "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),
+        "lws": leader_worker_sets.values(Catalog.load().images["lws-controller"]),
         "kserve-llmisvc-crd": {},
         "kserve-llmisvc-resources": kserve.values(),
     }

@@ -78,6 +78,13 @@ def test_ports_are_handed_out_only_where_caches_move(rack, lay):
     )
 
 
+def test_both_halves_take_their_port_s_address_on_the_storage_network(manifest):
+    for name in ("llama-70b", "llama-70b-prefill"):
+        (engine,) = manifest(f"models/{name}", ":StatefulSet")["spec"]["template"]["spec"]["containers"]
+        told = {each["name"]: each.get("value") for each in engine["env"]}
+        assert told["UCX_IB_ROCE_SUBNETS"] == str(SITE.networks.storage.cidr)
+
+
 def test_a_budget_is_each_half_s_own(rack, manifest):
     for name in names(rack, "PodDisruptionBudget") & {f"models/{each.model.name}" for each in SITE.groups_in(2)}:
         selector = manifest(name, ":PodDisruptionBudget")["spec"]["selector"]["matchLabels"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from google.protobuf import json_format
 
+from rackwright.site.lws_names import leading
 from rackwright.site.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +43,7 @@ class Way(NamedTuple):
         return ends and targets and (None in (self.port, other.port) or self.port == other.port)
 
 
-@pytest.fixture(scope="module", params=["lab", "divided", "kserve_rack"])
+@pytest.fixture(scope="module", params=["lab", "divided", "spanning", "kserve_rack"])
 def manifests(request, lay) -> list[dict[str, Any]]:
     """Everything of phase 2 that is no chart."""
     shape = ROOT / "tests" / "fixtures" / "valid" / f"{request.param}.yml"
@@ -92,11 +93,22 @@ def test_who_is_let_out_is_let_in_there(manifests):
             assert any(way.meets(each) for each in into), way
 
 
+def templates(manifests) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Whatever makes pods, with what it makes them from."""
+    for each in of_kind(manifests, "Deployment", "StatefulSet", "DaemonSet"):
+        yield each, each["spec"]["template"]
+    for each in of_kind(manifests, "LeaderWorkerSet"):
+        made = each["spec"]["leaderWorkerTemplate"]
+        leader = made["leaderTemplate"]  # its controller adds the label
+        labels = leading(leader["metadata"]["labels"])
+        yield each, leader | {"metadata": {"labels": labels}}
+        yield each, made["workerTemplate"]
+
+
 def pods(manifests) -> list[tuple[str, Labels, dict[str, int]]]:
     """Namespace, labels and ports of the pods of everything that makes some."""
     made = []
-    for each in of_kind(manifests, "Deployment", "StatefulSet", "DaemonSet"):
-        template = each["spec"]["template"]
+    for each, template in templates(manifests):
         inside = [*template["spec"]["containers"], *template["spec"].get("initContainers", [])]
         ports = {port["name"]: int(port["containerPort"]) for one in inside for port in one.get("ports", [])}
         made.append((each["metadata"]["namespace"], template["metadata"]["labels"], ports))

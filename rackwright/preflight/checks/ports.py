@@ -11,6 +11,7 @@ from rackwright.site.port_mtus import port_mtus
 from rackwright.site.port_names import carriers
 from rackwright.site.rdma_ports import rdma_ports
 from rackwright.site.site import Site
+from rackwright.site.spans import users_of_rdma
 
 ROCE_2 = "RoCE v2"
 MAPPED_IPV4 = "0000:0000:0000:0000:0000:ffff:"
@@ -118,15 +119,15 @@ def gid_indexes_agree(fleet: dict[str, Machine]) -> Iterator[Fault]:
 
 
 def caches_have_ports(machine: Machine, host: Host, site: Site, phase: Phase) -> Iterator[Fault]:
-    """Where prompts are computed apart, a host that serves has an RDMA device beside the port that caches move by."""
-    divided = [model.name for model, serving in site.models_in(2) if serving.disaggregation]
-    if phase != 2 or not divided or host not in [each for _, each in site.numbered_servers_in(2)]:
+    """Where replicas reach each other by RDMA, a host that serves has a device for it beside the port."""
+    users = users_of_rdma(site)
+    if phase != 2 or not users or host not in [each for _, each in site.numbered_servers_in(2)]:
         return
     beside = {port for device in machine.network.rdma for port in device.ports}
     for nic in rdma_ports(host):
         if machine.link_of(nic) not in beside:
             yield warns(
-                f"shows no RDMA device beside {nic.name}, by which caches of {', '.join(divided)} are to move",
+                f"shows no RDMA device beside {nic.name}, by which replicas of {', '.join(users)} reach each other",
                 "Look at `rdma link` and whether mlx5_ib is loaded; a card without RoCE cannot do it",
             )
 

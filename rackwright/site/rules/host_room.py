@@ -40,16 +40,19 @@ def first_server_has_the_cores(site: Site) -> Iterator[Broken]:
 
 
 def replicas_fit_into_the_memory(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
-    """A replica is a pod of one host, its shared memory included."""
+    """A replica is a pod of one host, or one of each that it takes, its shared memory included."""
     serving = model.in_phase(phase)
     hosts = site.numbered_servers_in(phase) if serving.replicas else ()
     largest = max((host.memory_gib for _, host in hosts), default=None)
-    if largest is not None and model.memory_gib > largest * WHOLE_SHARE:
+    if largest is None:
+        return
+    pod = next(each.part for each in site.groups_in(phase) if each.model.name == model.name)
+    if pod.memory_gib > largest * WHOLE_SHARE:
         yield Broken(
             (*place, "shared_memory_gib"),
-            f"is {model.shm_gib}, a pod of {model.memory_gib} GiB, and the inference hosts of phase {phase} have at "
+            f"is {pod.shm_gib}, a pod of {pod.memory_gib} GiB, and the inference hosts of phase {phase} have at "
             f"most {largest}",
-            f"leave it out ({model.gpus + 1})",
+            f"leave it out ({pod.gpus + 1})",
         )
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rackwright.site.gpu_resources import offered, requested
+from rackwright.site.halves import hosts_of_a_replica
 from rackwright.site.hosts import Phase
 from rackwright.site.models import Model
 from rackwright.site.packing import without_room
@@ -14,8 +15,8 @@ from rackwright.site.reading.unknown import NotKnown
 from rackwright.site.site import Site
 
 
-def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
-    """All GPUs of a replica are in one host: nothing lays one over several."""
+def replicas_find_enough_hosts(model: Model, place: Place, site: Site, phase: Phase) -> Iterator[Broken]:
+    """GPUs that share every layer are in one host; stages may stand on several, as many on one as on another."""
     serving = model.in_phase(phase)
     rooms = _rooms(site, phase, requested(model, site.gpu))
     largest = max((room for _, room in rooms), default=0)
@@ -27,20 +28,21 @@ def replicas_fit_on_one_host(model: Model, place: Place, site: Site, phase: Phas
             f"is {model.tensor_parallel}, and the inference hosts of phase {phase} have at most {largest} GPUs each",
             f"write at most {largest}",
         )
-    elif model.gpus > largest:
+    elif hosts_of_a_replica(model, [room for _, room in rooms]) is None:
         yield Broken(
             (*place, "pipeline_parallel"),
             f"is {model.pipeline_parallel}, {model.gpus} GPUs with tensor_parallel {model.tensor_parallel}, and the "
-            f"inference hosts of phase {phase} have at most {largest} each: a replica does not span hosts",
-            f"write at most {largest // model.tensor_parallel}",
+            f"inference hosts of phase {phase} have at most {largest} each: {_why_not(model, len(rooms))}",
+            f"write at most {largest // model.tensor_parallel}, or add hosts",
         )
 
 
 def replicas_find_their_gpus(site: Site, phase: Phase) -> Iterator[Broken]:
-    """All replicas together find their GPUs, each of them in one host."""
+    """All replicas together find their GPUs, each of them in one host, or in as many as it takes."""
     groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for each in site.groups_in(phase):
-        groups[requested(each.model, site.gpu)] += [(each.model.name, each.model.gpus)] * each.serving.replicas
+        part = (each.model.name, each.part.gpus)
+        groups[requested(each.model, site.gpu)] += [part] * (each.serving.replicas * each.hosts)
     for resource, parts in groups.items():
         rooms = _rooms(site, phase, resource)
         largest = max((room for _, room in rooms), default=0)
@@ -56,7 +58,9 @@ def rollouts_through_kserve_find_room(model: Model, place: Place, site: Site) ->
     if 2 not in site.phases or not model.phase2.waits_for_room:
         return
     alike = [each for each in site.groups_in(2) if requested(each.model, site.gpu) == resource]
-    sizes = [each.model.gpus for each in alike for _ in range(each.serving.replicas)]
+    if any(each.hosts > 1 for each in alike if each.model.name == model.name):
+        return  # a fault of its own
+    sizes = [each.part.gpus for each in alike for _ in range(each.serving.replicas * each.hosts)]
     rooms = [room for _, room in _rooms(site, 2, resource)]
     if not without_room(sizes, rooms) and without_room([*sizes, model.gpus], rooms):  # else a fault of its own
         yield Broken(
@@ -65,6 +69,12 @@ def rollouts_through_kserve_find_room(model: Model, place: Place, site: Site) ->
             f"and the {sum(rooms)} that there are leave no host with that many",
             "take it out: llm-d's replicas are replaced in place; or leave one replica's GPUs free",
         )
+
+
+def _why_not(model: Model, hosts: int) -> str:
+    if hosts == 1:
+        return "there is one host, and a replica of several takes part of each"
+    return f"no equal parts of its {model.pipeline_parallel} stages find room on as many hosts"
 
 
 def _shortage(

@@ -61,8 +61,8 @@ def inference_hosts_hold_their_models(site: Site) -> Iterator[Broken]:
         there: list[str] = []
         for name, gpus in offers.items():
             alike = [each for each in site.groups_in(2) if requested(each.model, site.gpu) == name]
-            counts = [each.serving.replicas + each.serving.beside for each in alike]
-            wishes = [(each.served, each.model.gpus, sizes[each.served]) for each in alike]
+            counts = [each.serving.replicas * each.hosts + each.serving.beside for each in alike]
+            wishes = [(each.served, each.part.gpus, sizes[each.served]) for each in alike]
             there += _fullest([(*wish, count) for wish, count in zip(wishes, counts, strict=True)], gpus)
         wanted = sum(sizes[name] for name in there)
         if wanted > room_gb(host, "models"):
