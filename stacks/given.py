@@ -84,6 +84,8 @@ def read(phase: Phase) -> Given:
     authority = read_authority(values[AUTHORITY])
     awaited = _awaited(config, phase)
     refuse_foreign(site, phase, catalog, seen.result(), kubeconfig, awaited)
+    if awaited:
+        pulumi.export("awaits", list(awaited))  # by which the rollout knows what the last update stood on
     site = awaiting(site, awaited, catalog)
     folder = config.get("charts")
     return Given(

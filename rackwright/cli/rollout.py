@@ -1,7 +1,7 @@
 """`rackwright rollout`: from phase 1 to phase 2 beside it, step by step, and back."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -105,13 +105,33 @@ def back(
 def _rollout(output: Output, folder: Path, *, changes: bool = False) -> "Rollout":
     """The site's; where something is to change, with the vault's values, so that none comes into the journal."""
     from rackwright.rollout.built import live
+    from rackwright.rollout.ground import Ground
     from rackwright.rollout.rollout import Rollout
+    from rackwright.rollout.way import way
     from rackwright.secrets import Vault
     from rackwright.site.site import Site
 
-    vault = Vault.of(folder)
-    hidden = tuple(str(value) for value in vault.read().values()) if changes and vault.exists() else ()
-    return Rollout(folder, Site.load(folder), live(), output.progress, hidden)
+    found, vault = Site.load(folder), Vault.of(folder)
+    values = vault.read() if changes and vault.exists() else {}
+    ground = Ground(folder, way(found), values, _environment(folder, values), output.progress)
+    return Rollout(folder, found, live(ground), output.progress, tuple(values.values()))
+
+
+def _environment(folder: Path, values: Mapping[str, str]) -> dict[str, str]:
+    """What programs are started with: our own tools first, Pulumi's passphrase, the vault's password."""
+    import os
+
+    from rackwright.sandbox import tools
+    from rackwright.secrets import Vault, passphrase_file
+    from rackwright.secrets.vault import PASSWORD_VARIABLE
+
+    found = dict(os.environ) | tools.find(tools.REHEARSAL).environment()
+    if values:
+        found |= {
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase_file.write(folder, values)),
+            PASSWORD_VARIABLE: str(Vault.of(folder).password_file.absolute()),
+        }
+    return found
 
 
 def _agreement(name: str, *, yes: bool, no_return: str | None) -> Callable[["Stage", Sequence["Place"]], None]:

@@ -1,8 +1,10 @@
 """The world as it is: what carries steps of a live site out. What is not here is shown as not built, and not begun."""
 
+from rackwright.rollout.ground import Ground
+from rackwright.rollout.platform import wiring
 from rackwright.rollout.world import World
 
 
-def live() -> World:
-    """Acts and gates of a live site: none yet."""
-    return World()
+def live(ground: Ground) -> World:
+    """Acts and gates of a live site."""
+    return World(wiring.acts(ground), wiring.gates(ground))

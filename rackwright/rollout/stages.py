@@ -104,7 +104,7 @@ def _platform() -> Stage:
                 "phase 1",
                 back="pulumi destroy -s phase2",
                 before=("certificates-good",),
-                after=("phase-2-serves", "keys-equal", "phase-1-untouched"),
+                after=("keys-equal", "phase-1-untouched"),
                 reads=("models of phase 2", "postgresql", "vectors", "gateway", "tenants"),
                 fixed={
                     "gateway.host": "the certificates of both doors bear it",
@@ -138,7 +138,7 @@ def _copy(way: Way) -> Stage:
     weights = Step(
         name="weights",
         does=f"weights of {listed(way.moving)} are brought onto the hosts that will serve them",
-        after=("weights-there",),
+        after=("weights-there", "phase-2-serves"),
         reads=("models of phase 2", "the new hosts"),
     )
     return Stage("copy", "Data, kept in step", (*(data if way.settings.copies_data else ()), weights))

@@ -41,7 +41,10 @@ MAY_IMPORT = {
         "yaml", "rackwright.errors", "rackwright.site", "rackwright.secrets", "rackwright.metal",
         "rackwright.sandbox",
     },
-    "rackwright.rollout": {"pydantic", "rackwright.errors", "rackwright.observe", "rackwright.site"},
+    "rackwright.rollout": {
+        "pydantic", "rackwright.checks", "rackwright.errors", "rackwright.observe", "rackwright.playbook",
+        "rackwright.provisioning", "rackwright.secrets", "rackwright.site", "rackwright.user_path",
+    },
     "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},
     "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},
     "stacks": {

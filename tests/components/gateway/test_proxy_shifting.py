@@ -11,6 +11,7 @@ from waiting import until
 from components.gateway.place import TENANT_HEADER
 from components.gateway.shifting import Shift, beyond, shifted
 from rackwright.rollout.figures import ANSWERS, FAULTS, TO_DOOR
+from rackwright.rollout.platform.untouched import DOOR, FAULT, answers
 from rackwright.secrets.authority import make, read
 
 CHAT = "/llama/v1/chat/completions"
@@ -138,6 +139,18 @@ def test_what_the_other_door_answers_is_in_the_figures_that_the_rollout_watches(
         assert proxy.client().post(CHAT, json={"status": status}).status_code == status
     assert faults(proxy) == 1
     assert figure(proxy, "envoy_cluster_upstream_rq_completed", TO_DOOR) == 3
+
+
+def test_what_clients_are_answered_is_in_the_figures_that_show_whether_they_are_worse_off(doors):
+    _, first = doors
+    proxy = first(0)
+    for status in (200, 500):
+        proxy.client().post(CHAT, json={"status": status})
+    text = httpx.get(f"http://127.0.0.1:{proxy.place.metrics_port}/stats/prometheus").text
+    told = [line for line in text.splitlines() if line.startswith("envoy_http_downstream_rq_xx{") and DOOR in line]
+    assert answers("5m").startswith("sum(increase(envoy_http_downstream_rq_xx{")
+    assert sorted(float(line.rsplit(" ", 1)[1]) for line in told)[-2:] == [1, 1]
+    assert [line.rsplit(" ", 1)[1] for line in told if FAULT[1:] in line] == ["1"]
 
 
 def faults(proxy):
