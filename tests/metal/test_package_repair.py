@@ -1,6 +1,5 @@
 """Packages that were cut off, by the role's own module: a real dpkg and apt in a root of their own, and a real kill."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-ROLE = Path(__file__).resolve().parents[2] / "playbooks/roles/package_repair"
+from rackwright.guests.stand_ins.deb import Deb, File, write_repository
+
+ROLE = Path(__file__).resolve().parents[2] / "playbooks/roles/packages"
 sys.path.append(str(ROLE / "library"))
 
 from package_repair import understood  # noqa: E402
 
 PROGRAMS = ("dpkg", "apt-get", "dpkg-deb", "dpkg-query")
-CONTROL = "Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: a\nDescription: b\n{more}"
 # Gives dpkg the first half of a package's files, and kills it then.
 CUT = """#!/bin/sh
 case "$1" in
@@ -44,7 +44,7 @@ class System:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.offered, self.bin = folder / "root", folder / "offered", folder / "bin"
-        self.records = self.root / "var/lib/dpkg"
+        self.records, self.packages = self.root / "var/lib/dpkg", []
         for each in (self.records / "updates", self.records / "info", self.offered, self.bin):
             each.mkdir(parents=True)
         for each in ("var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "etc/apt", "var/log/apt"):
@@ -67,22 +67,13 @@ class System:
             "PATH": f"/usr/sbin:/usr/bin:/sbin:/bin:{os.environ['PATH']}",
         }
 
-    def offer(self, name: str, version: str = "1.0", more: str = "") -> Path:
+    def offer(self, name: str, version: str = "1.0", **relations: str) -> Path:
         """A package of many files, where apt finds it."""
-        tree = self.offered.parent / f"{name}-{version}"
-        (tree / "DEBIAN").mkdir(parents=True)
-        (tree / "DEBIAN/control").write_text(CONTROL.format(name=name, version=version, more=more))
-        (tree / "opt" / name).mkdir(parents=True)
-        for number in range(40):
-            (tree / "opt" / name / f"file-{number}").write_text(f"{version}\n" * 1000)
-        package = self.offered / f"{name}_{version}_all.deb"
-        self.run("dpkg-deb", "--root-owner-group", "--build", tree, package)
-        fields = (tree / "DEBIAN/control").read_text()
-        found = f"Size: {package.stat().st_size}\nSHA256: {hashlib.sha256(package.read_bytes()).hexdigest()}"
-        with (self.offered / "Packages").open("a") as index:
-            index.write(f"{fields}Filename: ./{package.name}\n{found}\n\n")
+        files = {f"/opt/{name}/file-{number}": File(f"{version}\n" * 1000) for number in range(40)}
+        self.packages.append(Deb(name, version, relations, files))
+        write_repository(self.offered, self.packages, "tests")
         self.run("apt-get", "update")
-        return package
+        return self.offered / self.packages[-1].file_name
 
     def cut(self, package: Path) -> None:
         """Begin to install a package, and be killed in the middle of its files."""
@@ -165,7 +156,7 @@ def test_one_of_the_drivers_is_taken_out_and_what_needs_it_waits(system):
 
 def test_what_is_unpacked_and_needs_another_gets_it(system):
     system.offer("liburing")
-    system.run("dpkg", "--unpack", system.offer("qemu-nbd", more="Depends: liburing\n"))
+    system.run("dpkg", "--unpack", system.offer("qemu-nbd", Depends="liburing"))
     system.repair()
     assert (system.state("qemu-nbd"), system.state("liburing")) == ("installed 1.0", "installed 1.0")
 

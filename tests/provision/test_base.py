@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from bench import bench
 
+from rackwright.guests.stand_ins.deb import Deb, write_repository
+
 pytestmark = pytest.mark.one_role
 
 PLAYBOOK = Path(__file__).with_name("base.yml")
@@ -53,6 +55,18 @@ def test_a_host_gets_what_every_host_has(host):
     assert "192.168.40.1" in says("chronyc -n sources")
     assert says("systemctl show --property=DefaultLimitMEMLOCK") == "DefaultLimitMEMLOCK=infinity"
     assert '"linux-"' in says("apt-config dump Unattended-Upgrade::Package-Blacklist")
+
+
+def test_what_is_missing_is_brought_out_of_lists_that_are_read_anew(host, tmp_path):
+    """A fresh system's lists are as old as its image, or not there at all."""
+    write_repository(tmp_path / "system", [Deb("ethtool", "9.9")], "tests")
+    address = host.machines.serve(tmp_path)
+    host.guest.ssh(
+        "dpkg --purge --force-depends ethtool 2>/dev/null"
+        f" && echo 'deb [trusted=yes] {address}/system ./' > /etc/apt/sources.list.d/system.list"
+    )
+    host.converge()
+    assert host.guest.says("dpkg-query -W -f '${Version}' ethtool") == "9.9"
 
 
 def test_after_a_reboot_a_second_run_changes_nothing(host):
