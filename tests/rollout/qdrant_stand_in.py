@@ -7,6 +7,7 @@ description of its interface is to be had, each request is compared with it (tes
 """
 
 import base64
+import copy
 import hashlib
 import hmac
 import json
@@ -16,6 +17,7 @@ import re
 import threading
 import time
 from array import array
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -45,7 +47,7 @@ class Collection:
         self.config = {key: value | body.get(key, {}) for key, value in DEFAULTS.items()}
         self.config |= {"hnsw_config": self.config["hnsw_config"] | body.get("hnsw_config", {})}
         self.config |= {key: body.get(key) for key in ("quantization_config", "metadata", "strict_mode_config")}
-        self.points, self.indexes, self.queue = {}, {}, []
+        self.points, self.indexes, self.queue, self.snapshots = {}, {}, [], []
         self.operations = dict.fromkeys(range(self.params["shard_number"]), 0)
 
     def shard(self, name):
@@ -94,6 +96,7 @@ class StandIn:
         self.is_full = False
         self.misses = 0  # of the nearest that a search by index does not find
         self.state = "Active"
+        self.snapshots, self.loses = {}, 0  # points that a snapshot lacks
         played = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -151,6 +154,8 @@ class StandIn:
             return self._of_all("/".join(names), body)
         if method == "PUT" and len(names) == 2:
             return self._make(names[1], body)
+        if names[2:] == ["snapshots", "recover"]:
+            return self._recover(names[1], body)
         collection = self.collections.get(self.aliases.get(names[1], names[1]))
         if collection is None:
             raise Said(404, f"Not found: Collection `{names[1]}` doesn't exist!")
@@ -159,6 +164,24 @@ class StandIn:
             if verb == method and len(wanted) == len(names) - 2 and all(map(_fits, wanted, names[2:])):
                 return act(self, collection, names[-1], body, query)
         raise AssertionError(f"{method} {parts.path} is not played")
+
+    def _snapshot(self, collection, _name, _body, _query):
+        made = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
+        name = f"{collection.name}-{len(self.snapshots)}.snapshot"
+        kept = copy.deepcopy({each: collection.points[each] for each in list(collection.points)[self.loses :]})
+        self.snapshots[name] = (collection.name, kept, collection.params)
+        collection.snapshots.append({"name": name, "creation_time": made, "size": 100 + len(kept)})
+        return collection.snapshots[-1]
+
+    def _snapshots(self, collection, _name, _body, _query):
+        return collection.snapshots
+
+    def _recover(self, name, body):
+        """From its own folder alone."""
+        _, kept, params = self.snapshots[unquote(body["location"]).rpartition("/")[2]]
+        self.collections[name] = Collection(name, params)
+        self.collections[name].points = kept
+        return True
 
     def _of_all(self, name, body):
         match name:
@@ -323,6 +346,8 @@ OF_A_COLLECTION = {
     ("DELETE",): StandIn._drop,
     ("PATCH",): StandIn._limit,
     ("GET", "cluster"): StandIn._spread,
+    ("GET", "snapshots"): StandIn._snapshots,
+    ("POST", "snapshots"): StandIn._snapshot,
     ("PUT", "index"): StandIn._index,
     ("DELETE", "index", "*"): StandIn._no_index,
     ("GET", "points", "*"): StandIn._point,

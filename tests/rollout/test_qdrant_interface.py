@@ -11,6 +11,7 @@ import pytest
 from qdrant_stand_in import RELEASE, StandIn
 
 from rackwright.rollout.qdrant.acts import Copy, CutOver
+from rackwright.rollout.qdrant.backup import QdrantBackup
 from rackwright.rollout.qdrant.golden import Golden
 from rackwright.rollout.qdrant.shape import Spread
 from rackwright.rollout.qdrant.store import Store, path
@@ -80,6 +81,7 @@ def asked():
     old.ask(
         "POST", "/collections/aliases", {"actions": [{"create_alias": {"alias_name": "b", "collection_name": "all"}}]}
     )
+    QdrantBackup(old, lambda _: None).prove()
     copy = Copy(old, new, Spread(6, 2), lambda _: None)
     copy.do()
     new.ask("PUT", path("all", "index") + "?wait=true", {"field_name": "gone", "field_schema": "integer"})

@@ -41,7 +41,7 @@ def compare(primary: Server, follower: Server, databases: Sequence[str]) -> Comp
     differing: list[str] = []
     with ThreadPoolExecutor(max_workers=2) as both:
         for database in databases:
-            first, second = both.map(lambda server, name=database: _held(server, name), (primary, follower))
+            first, second = both.map(lambda server, name=database: held(server, name), (primary, follower))
             tables, rows = tables + len(first.rows), rows + sum(first.rows.values())
             sequences, not_counted = sequences + len(first.sequences), not_counted + first.not_counted
             differing += [f"{database} {each}" for each in _differences(first, second)]
@@ -49,13 +49,16 @@ def compare(primary: Server, follower: Server, databases: Sequence[str]) -> Comp
 
 
 @dataclass(frozen=True)
-class _Held:
+class Held:
+    """What one database of a server holds: rows by table, and of each sequence its direction and last number."""
+
     rows: dict[str, int]
     sequences: dict[str, tuple[int, int | None]]
     not_counted: int
 
 
-def _held(server: Server, database: str) -> _Held:
+def held(server: Server, database: str) -> Held:
+    """Count it; tables over 64 MiB only by their number."""
     names = server.sql(TABLES.format("<="), database).splitlines()
     counts = " UNION ALL ".join(f"SELECT count(*) FROM {name}" for name in names)  # noqa: S608 - quoted by the server
     rows = [int(count) for count in server.sql(counts, database).splitlines()] if names else []
@@ -64,10 +67,10 @@ def _held(server: Server, database: str) -> _Held:
         name, sign, value = line.rsplit(" ", 2)
         sequences[name] = (int(sign), None if value == "-" else int(value))
     large = server.sql(f"SELECT count(*) FROM ({TABLES.format('>')}) AS large", database)  # noqa: S608 - a constant
-    return _Held(dict(zip(names, rows, strict=True)), sequences, int(large))
+    return Held(dict(zip(names, rows, strict=True)), sequences, int(large))
 
 
-def _differences(first: _Held, second: _Held) -> list[str]:
+def _differences(first: Held, second: Held) -> list[str]:
     found = [
         f"{name}: {first.rows.get(name, 'no')} rows, and {second.rows.get(name, 'no')} in the copy"
         for name in sorted(first.rows.keys() | second.rows.keys())

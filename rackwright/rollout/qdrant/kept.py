@@ -10,7 +10,7 @@ from rackwright.rollout.qdrant.operations import Numbers, operations
 from rackwright.rollout.qdrant.passes import Passed, Say, bring
 from rackwright.rollout.qdrant.shape import Spread, differing, indexes, make, told
 from rackwright.rollout.qdrant.store import Missing, Store, aliases, collections, copies, count, path, version
-from rackwright.rollout.qdrant.switch import SWITCH, switch
+from rackwright.rollout.qdrant.switch import RESTORED, SWITCH, switch
 
 SHARE, FEW = 0.01, 100  # of points by which a count may differ while applications write: a hundredth, or these
 
@@ -24,7 +24,7 @@ class Kept:
 
     def written_since(self, now: Numbers) -> tuple[str, ...]:
         """Collections to which something was written since their pass began, or that are new."""
-        return tuple(name for name in now if name != SWITCH and now[name] != self.numbers.get(name))
+        return tuple(name for name in now if name not in (SWITCH, RESTORED) and now[name] != self.numbers.get(name))
 
     def took_s(self, names: Collection[str]) -> float:
         """How long passes over some of them took."""
@@ -33,7 +33,7 @@ class Kept:
 
 def held(store: Store) -> tuple[str, ...]:
     """Applications' collections."""
-    return tuple(name for name in collections(store) if name != SWITCH)
+    return tuple(name for name in collections(store) if name not in (SWITCH, RESTORED))
 
 
 def refuse_other_releases(first: Store, second: Store) -> None:

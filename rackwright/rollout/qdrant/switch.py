@@ -17,6 +17,7 @@ from rackwright.errors import Refusal
 from rackwright.rollout.qdrant.store import Missing, Store, path
 
 SWITCH = "rackwright-writers"
+RESTORED = "rackwright-restored"  # what a snapshot is restored as, for as long as it is looked at
 POINT = 1
 OPEN, SHUT = "open", "shut"
 
