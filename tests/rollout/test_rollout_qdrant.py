@@ -515,7 +515,7 @@ def test_a_wrong_key_and_a_closed_door_are_told(filled):
     with pytest.raises(Refusal, match=r"phase-1 does not answer at http://127\.0\.0\.1:9"):
         held(Store("phase-1", ["http://127.0.0.1:9"], KEY))
     with pytest.raises(Refusal, match="is no address of a Qdrant"):
-        Store("phase-1", ["127.0.0.1:6333"], KEY)
+        held(Store("phase-1", ["127.0.0.1:6333"], KEY))
     assert KEY not in repr(Store("phase-1", [address], KEY))
 
 

@@ -27,13 +27,6 @@ class Store:
     key: str = field(repr=False)
     _own: threading.local = field(default_factory=threading.local, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        for address in self.addresses:
-            if urlsplit(address).scheme != "http" or not urlsplit(address).hostname:
-                raise Refusal(
-                    f"{address[:100]!r} is no address of a Qdrant.", "Write one such as http://localhost:6333."
-                )
-
     def ask(self, method: str, path: str, body: Any = None, node: int = 0) -> bytes:
         """An answer's bytes; Missing for 404, Refusal where it does not answer or says no."""
         status, said = self.send(method, path, body, node)
@@ -80,8 +73,13 @@ class Store:
     def _connection(self, node: int) -> http.client.HTTPConnection:
         opened: dict[int, http.client.HTTPConnection] = self._own.__dict__.setdefault("opened", {})
         if node not in opened:
-            parts = urlsplit(self.addresses[node])
-            opened[node] = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
+            address = self.addresses[node]
+            parts = urlsplit(address)
+            if parts.scheme != "http" or not parts.hostname:
+                raise Refusal(
+                    f"{address[:100]!r} is no address of a Qdrant.", "Write one such as http://localhost:6333."
+                )
+            opened[node] = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE_S)
         return opened[node]
 
 
