@@ -2,8 +2,8 @@
 
 Run: .venv/bin/python benchmarks/vectors.py [POINTS]
 Bounds: refused writes at most 10 s there and back, none lost. Stores are stand-ins (tests/rollout/qdrant_stand_in.py),
-and for the pass two processes that hand out ready pages: so the figures are this program's share, without Qdrant's own and
-without the network between. A pass over points that nobody wrote to is not needed in a pause at all.
+and for the pass two processes that hand out ready pages: so the figures are this program's share, without Qdrant's own
+and without the network between. A pass over points that nobody wrote to is not needed in a pause at all.
 """
 
 import itertools
