@@ -91,7 +91,7 @@ def test_what_is_deleted_last_is_what_others_stand_on(rack):
     assert {"kserve/kserve-llmisvc-crd", "kserve/kserve-llmisvc-resources"} <= below
     assert {"kserve/kserve-config-llm-template", "kserve/kserve-config-llm-scheduler"} <= below
     assert {f"router/{each['metadata']['name']}" for each in definitions()} <= below
-    assert {"certificates/rackwright", "models/vllm", "models/hub-hub-token", f"models/{OURS.name}"} <= below
+    assert {"certificates/rackwright-authority", "models/vllm", "models/hub-hub-token", f"models/{OURS.name}"} <= below
 
 
 def test_nothing_is_made_in_a_namespace_before_that_is_there(rack):
