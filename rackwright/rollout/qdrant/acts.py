@@ -27,7 +27,7 @@ from rackwright.rollout.world import Found, State
 SPARE_S = 2.0  # of the pause, for all that is no pass
 IN_A_PAUSE_S = REFUSED_S - SPARE_S
 SETTLE_S = 0.3  # a request that was let in just before has come to its shard by then
-ROUNDS = 5  # of passes before the pause, each over what was written to during the one before
+ROUNDS = 2  # of passes before the pause, each over what was written to during the one before
 
 
 @dataclass
@@ -87,6 +87,7 @@ class CutOver:
     back: Spread
     say: Say
     clock: Callable[[], float] = time.monotonic
+    kept: Kept | None = field(default=None, init=False)
     points: int | None = field(default=None, init=False)
     left_at: Numbers | None = field(default=None, init=False)
     refused_s: float | None = field(default=None, init=False)
@@ -126,7 +127,7 @@ class CutOver:
         if not reading.passed:
             return reading
         wanted = f"{reading.wanted}, and a last pass within {IN_A_PAUSE_S:g} s"
-        kept = keep(self.old, self.new, self.there, self.say)
+        self.kept = kept = keep(self.old, self.new, self.there, self.say)
         busy = kept.written_since(operations(self.old))
         took = kept.took_s(busy)
         seen = f"{reading.seen}; of {len(busy)} that are written to, a pass takes {took:.1f} s"
@@ -169,7 +170,8 @@ class CutOver:
 
     def _nearly(self, source: Store, target: Store, spread: Spread) -> Kept:
         """Passes while applications write; Refusal where the last one would take longer than a pause may."""
-        kept = keep(source, target, spread, self.say)
+        known, self.kept = self.kept if source is self.old else None, None
+        kept = known or keep(source, target, spread, self.say)
         for _ in range(ROUNDS):
             busy = kept.written_since(operations(source))
             if kept.took_s(busy) <= IN_A_PAUSE_S / 2:
@@ -193,7 +195,7 @@ class CutOver:
         limits_come_along(source, target)
         total, different = unequal(source, target)
         if different:
-            raise Refusal(f"Both differ: {'; '.join(different)}.", "Writes go on where they were; try again.")
+            raise Refusal(f"Both differ: {'; '.join(different.values())}.", "Writes go on where they were; try again.")
         refuse_missing_copies(target)
         now = all_carried_out(source, held(source))
         if written := [name for name in written_between(numbers, now) if name != SWITCH]:

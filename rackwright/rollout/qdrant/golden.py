@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from rackwright.rollout.gates import RECALL, Reading
-from rackwright.rollout.qdrant.kept import held, keep, lacking, unequal
+from rackwright.rollout.qdrant.kept import Kept, held, keep, lacking, unequal
 from rackwright.rollout.qdrant.operations import operations
 from rackwright.rollout.qdrant.passes import Say
 from rackwright.rollout.qdrant.shape import Spread, shape, told
@@ -49,6 +49,7 @@ class Golden:
     spread: Spread
     say: Say
     asked: list[Asked] | None = field(default=None, init=False)
+    kept: Kept | None = field(default=None, init=False)
 
     def look(self) -> Found:
         """Done where they were asked by this very command: answers are not kept."""
@@ -59,7 +60,7 @@ class Golden:
     def do(self) -> None:
         """Ask; once writes went over, there is nothing to bring."""
         if Sides.of(self.old, self.new).old.is_open:
-            keep(self.old, self.new, self.spread, self.say)
+            self.kept = keep(self.old, self.new, self.spread, self.say)
         self.asked = []
         for name in held(self.old):
             for vector, alike in shape(told(self.old, name)).items():
@@ -96,13 +97,13 @@ class Golden:
     def points_equal(self) -> Reading:
         """The gate: equal in number where nobody writes meanwhile, else but for what is being written."""
         wanted = "points equal in both, but for what is being written"
-        before = operations(self.old)
         total, different = unequal(self.old, self.new)
         if not different:
             return Reading(True, f"{total} points in {len(held(self.old))} collections equal", wanted)
-        is_written_to = operations(self.old) != before
-        missing = lacking(self.old, self.new) if is_written_to else different
-        return Reading(not missing, "; ".join(missing or different), wanted)
+        written = self.kept.written_since(operations(self.old)) if self.kept else ()
+        if still := [words for name, words in different.items() if name not in written]:
+            return Reading(False, "; ".join(still), wanted)
+        return Reading(not lacking(self.old, self.new), "; ".join(different.values()), wanted)
 
 
 def ask(first: Store, second: Store, collection: str, vector: str, *, is_near: bool) -> Asked:

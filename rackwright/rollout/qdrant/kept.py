@@ -110,14 +110,14 @@ def follow(source: Store, target: Store) -> Reading:
     return Reading(True, f"{len(names)} collections with {points} points", wanted)
 
 
-def unequal(source: Store, target: Store) -> tuple[int, list[str]]:
-    """Points of all collections, and where they are not equal in number, in clauses."""
-    total, found = 0, []
+def unequal(source: Store, target: Store) -> tuple[int, dict[str, str]]:
+    """Points of all collections, and of those that have not as many in both a clause."""
+    total, found = 0, {}
     for name in held(source):
         ours, theirs = count(source, name), count(target, name)
         total += ours
         if ours != theirs:
-            found.append(f"{name} has {ours} points, and {theirs} in {target.name}")
+            found[name] = f"{name} has {ours} points, and {theirs} in {target.name}"
     return total, found
 
 

@@ -61,7 +61,10 @@ def key(name: Id) -> Key:
 
 
 def is_same(first: Point, second: Point) -> bool:
-    """Whether two points have one payload and one vector, but for the last digit of its numbers."""
+    """Whether two points have one payload and one vector, but for the last digit of its numbers.
+
+    Of numbers of two bytes the last digit is larger: each pass may write such a point again, which harms nobody.
+    """
     return (first.get("payload") or {}) == (second.get("payload") or {}) and _alike(
         first.get("vector") or {}, second.get("vector") or {}
     )
