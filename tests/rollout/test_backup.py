@@ -17,8 +17,11 @@ from postgres_server import MAJOR, Server, end, new_home, programs
 from qdrant_stand_in import StandIn
 from test_cloud_native_objects import unknown
 
+from components.postgres import backups as backups_of
+from components.postgres import objects
 from rackwright.errors import Refusal
 from rackwright.rollout.backup import Backup
+from rackwright.rollout.postgres import operator
 from rackwright.rollout.postgres.backup import PostgresBackup
 from rackwright.rollout.postgres.operator import OperatorBackups, backup, recovered
 from rackwright.rollout.qdrant.backup import QdrantBackup
@@ -193,6 +196,8 @@ case "$*" in
   *"get cluster restored --output=json"*) echo '{"status": {"currentPrimary": "restored-1"}}';;
   *"get cluster postgres --output=json"*)
     echo '{"spec": {"storage": {"size": "5G"}}, "status": {"currentPrimary": "postgres-1"}}';;
+  *"get networkpolicy backups"*)
+    echo '{"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {"podSelector": {}, "egress": [1]}}';;
   *apply*) cat "${3#--filename=}" >> "$PLAYED/applied"; echo >> "$PLAYED/applied";;
   *exec*) cat > /dev/null; echo 7;;
 esac
@@ -220,8 +225,9 @@ def test_the_operator_is_told_to_back_up_recover_and_remove(kubectl):
     kubectl.backups.take()
     restored = kubectl.backups.restore()
     kubectl.backups.remove()
-    first, second = kubectl.applied()
-    assert (first["kind"], second["kind"]) == ("Backup", "Cluster")
+    first, policy, second = kubectl.applied()
+    assert (first["kind"], policy["kind"], second["kind"]) == ("Backup", "NetworkPolicy", "Cluster")
+    assert policy["spec"] == {"podSelector": {"matchLabels": {"cnpg.io/cluster": "restored"}}, "egress": [1]}
     assert second["metadata"]["name"] == "restored"
     assert second["spec"]["storage"] == {"size": "5G"}
     assert second["spec"]["bootstrap"]["recovery"]["source"] == second["spec"]["externalClusters"][0]["name"]
@@ -231,11 +237,15 @@ def test_the_operator_is_told_to_back_up_recover_and_remove(kubectl):
     said = kubectl.said()
     assert any("exec --stdin restored-1 --container=postgres -- psql" in line for line in said)
     deleted = [line for line in said if " delete " in line]
-    assert all("delete cluster restored --ignore-not-found" in line for line in deleted)
-    assert len(deleted) == 2
+    assert all("restored --ignore-not-found" in line for line in deleted)
+    assert len(deleted) == 4  # before and after, the cluster and its way out
 
 
 def test_a_backup_that_fails_is_told(kubectl):
     kubectl.backup.write_text('{"status": {"phase": "failed", "error": "no bucket"}}')
     with pytest.raises(Refusal, match=r"The backup rollout-\d+ failed: no bucket"):
         kubectl.backups.take()
+
+
+def test_names_are_those_of_the_component():
+    assert (operator.CLUSTER, operator.PLUGIN, operator.STORE) == (objects.CLUSTER, backups_of.PLUGIN, backups_of.STORE)

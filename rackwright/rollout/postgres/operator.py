@@ -48,6 +48,12 @@ def recovered(server: Object, archive: str) -> Object:
     )
 
 
+def way_out(policy: Object) -> Object:
+    """The way to the object storage that the server has, for the recovered cluster's pods."""
+    spec = {**policy["spec"], "podSelector": {"matchLabels": {"cnpg.io/cluster": RESTORED}}}
+    return {"apiVersion": policy["apiVersion"], "kind": policy["kind"], "metadata": {"name": RESTORED}, "spec": spec}
+
+
 @dataclass(frozen=True)
 class OperatorBackups:
     """`kubectl` is the command with its kubeconfig, `archive` the server's folder in the object storage."""
@@ -80,6 +86,7 @@ class OperatorBackups:
     def restore(self) -> Server:
         """A Cluster of its own."""
         self.remove()
+        self._apply(way_out(self._get("networkpolicy", STORE)))
         self._apply(recovered(self._get("cluster", CLUSTER), self.archive))
         ready = ("wait", f"cluster/{RESTORED}", "--for=condition=Ready", f"--timeout={RESTORED_S}s")
         self._run(*ready, patience_s=RESTORED_S + ANSWER_S)
@@ -89,11 +96,13 @@ class OperatorBackups:
         """Whether the Cluster, or a volume of it, is there."""
         label = f"--selector=cnpg.io/cluster={RESTORED}"
         kinds = ("get", "pods,persistentvolumeclaims", label, "--output=name")
-        return bool(self._run("get", "cluster", RESTORED, "--ignore-not-found", "--output=name") or self._run(*kinds))
+        names = ("get", f"cluster/{RESTORED}", f"networkpolicy/{RESTORED}", "--ignore-not-found", "--output=name")
+        return bool(self._run(*names) or self._run(*kinds))
 
     def remove(self) -> None:
         """The operator removes pods and volumes with it."""
-        self._run("delete", "cluster", RESTORED, "--ignore-not-found", "--wait=true", patience_s=ANSWER_S * 5)
+        for kind in ("cluster", "networkpolicy"):
+            self._run("delete", kind, RESTORED, "--ignore-not-found", "--wait=true", patience_s=ANSWER_S * 5)
 
     def _console(self, cluster: str) -> Console:
         found = self._get("cluster", cluster).get("status", {}).get("currentPrimary")
