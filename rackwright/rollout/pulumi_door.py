@@ -1,46 +1,50 @@
 """Phase 1's door by its own stack: the share is a setting of it, and each proxy shows the one that it has."""
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rackwright.errors import Refusal
 from rackwright.rollout.commands import run
+from rackwright.rollout.platform.stack import PulumiStack
 from rackwright.rollout.traffic import Shares
 
 SHARE = "rackwright/share"  # as components/gateway/objects.py has it
 PROXIES = ("get", "pods", "-n", "gateway", "-l", "app.kubernetes.io/name=envoy", "-o", "json")
 ANSWER_S = 30
+MOMENT_S, PAUSE_S = 60.0, 0.5
 
 
 @dataclass(frozen=True)
 class PulumiDoor:
-    """`options` name the stack; `kubectl` is the command with its kubeconfig."""
+    """`kubectl` is the command with phase 1's kubeconfig."""
 
-    root: Path
-    options: Sequence[str]
+    stack: PulumiStack
     kubectl: Sequence[str]
-    environment: Mapping[str, str] | None = None
+    sleep: Callable[[float], None] = time.sleep
 
     def shares(self) -> Shares:
         """What the proxies that take requests do now."""
-        return shares_of(json.loads(self._run([*self.kubectl, *PROXIES], ANSWER_S)))
+        told = run([*self.kubectl, *PROXIES], self.stack.root, self.stack.environment, ANSWER_S)
+        return shares_of(json.loads(told))
 
     def put(self, percent: int) -> None:
-        """Set it and bring the stack there: proxies are replaced one by one, and the end is waited for."""
-        self._run(["pulumi", "config", "set", "rackwright:share", str(percent), *self.options], ANSWER_S)
-        self._run(["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", *self.options])
-        found = self.shares()
-        if found != Shares(percent, percent):
-            raise Refusal(
-                f"The stack is up, and {found.least} to {found.most} % of sessions go on, not {percent} %.",
-                "See kubectl -n gateway get pods; then run the same command again.",
-            )
+        """Set it and bring the stack there: proxies are replaced one by one, and the end is waited for.
 
-    def _run(self, command: Sequence[str], patience_s: float | None = None) -> str:
-        return run(command, self.root, self.environment, patience_s)
+        Pulumi waits for the new ones; the last of the old may be told to end a moment later.
+        """
+        self.stack.set("share", str(percent))
+        self.stack.up()
+        for _ in range(int(MOMENT_S / PAUSE_S)):
+            if (found := self.shares()) == Shares(percent, percent):
+                return
+            self.sleep(PAUSE_S)
+        raise Refusal(
+            f"The stack is up, and {found.least} to {found.most} % of sessions go on, not {percent} %.",
+            "See kubectl -n gateway get pods; then run the same command again.",
+        )
 
 
 def shares_of(pods: Mapping[str, Any]) -> Shares:

@@ -1,12 +1,14 @@
 """Phase 1's door by the real stack on a real Kubernetes API; pods are simulated, so no proxy of it runs."""
 
 import os
+from types import SimpleNamespace
 
 import pytest
 from native_stack import ROOT, Native
 from played_world import lab
 
 from rackwright.errors import Refusal
+from rackwright.rollout.platform.stack import PulumiStack
 from rackwright.rollout.pulumi_door import PulumiDoor, shares_of
 from rackwright.rollout.traffic import Share, Shares
 from rackwright.rollout.world import State
@@ -30,11 +32,24 @@ def test_one_that_ends_takes_no_more_requests_and_does_not_count():
 
 
 def test_what_a_program_says_is_told(tmp_path):
-    door = PulumiDoor(tmp_path, ("-s", "phase1"), ("kubectl-that-is-not-there",))
+    stack = PulumiStack(tmp_path, 1, tmp_path)
+    door = PulumiDoor(stack, ("kubectl-that-is-not-there",))
     with pytest.raises(Refusal, match="kubectl-that-is-not-there does not answer"):
         door.shares()
     with pytest.raises(Refusal, match="false get pods says no"):
-        PulumiDoor(tmp_path, (), ("false",)).shares()
+        PulumiDoor(stack, ("false",)).shares()
+
+
+def test_an_old_proxy_that_is_told_to_end_a_moment_later_is_waited_for(monkeypatch):
+    seen = iter([Shares(0, 10), Shares(0, 10), Shares(10, 10)])
+    waited = []
+    stack = SimpleNamespace(set=lambda *_: None, up=lambda: None)
+    monkeypatch.setattr(PulumiDoor, "shares", lambda _: next(seen))
+    PulumiDoor(stack, (), waited.append).put(10)
+    assert len(waited) == 2
+    monkeypatch.setattr(PulumiDoor, "shares", lambda _: Shares(0, 10))
+    with pytest.raises(Refusal, match="0 to 10 % of sessions go on, not 10 %"):
+        PulumiDoor(stack, (), waited.append).put(10)
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +63,9 @@ def door(toolbox, say, tmp_path_factory):
         cluster.apply(storage_capacities(site, 1))
         native = Native(tmp_path_factory.mktemp("door"), cluster, toolbox, site)
         native.stack("up", "--yes", "--skip-preview")
-        options = ("-s", "phase1", "--config-file", str(native.file))
+        options = ("--config-file", str(native.file))
         kubectl = ("kubectl", f"--kubeconfig={cluster.kubeconfig}")
-        yield PulumiDoor(ROOT, options, kubectl, native.environment)
+        yield PulumiDoor(PulumiStack(ROOT / "inventory" / "lab", 1, ROOT, options, native.environment), kubectl)
     os.environ.pop("ANSIBLE_VAULT_PASSWORD_FILE", None)
     if before is not None:
         os.environ["ANSIBLE_VAULT_PASSWORD_FILE"] = before

@@ -29,7 +29,7 @@ def acts(ground: Ground) -> dict[str, Act]:
     nodes = {phase: Nodes(ground.kubeconfig(phase), ground.kubectl) for phase in (1, 2)}
     kubectl = (ground.kubectl, f"--kubeconfig={ground.kubeconfig(1)}")
     stack = PulumiStack(ground.folder, 2, ROOT, environment=ground.environment)
-    door = PulumiDoor(ROOT, ("-s", "phase1"), kubectl, ground.environment)
+    door = PulumiDoor(PulumiStack(ground.folder, 1, ROOT, environment=ground.environment), kubectl)
     found: dict[str, Act] = {
         "metal/provision": Provision(way, playbooks),
         "cluster/found": Founded(way, playbooks, nodes[2]),
