@@ -220,7 +220,10 @@ class Writer:
 
 
 @pytest.fixture
-def writers(filled):
+def writers(filled, monkeypatch):
+    """How long anything takes is a figure of the machine that this runs on, and here it is busy with other tests."""
+    for bound in ("REFUSED_S", "IN_A_PAUSE_S"):
+        monkeypatch.setattr(f"rackwright.rollout.qdrant.acts.{bound}", 300)
     copy(filled).do()
     found = [Writer(filled, number) for number in range(3)]
     until(lambda: all(len(writer.told) > 10 for writer in found), "nothing was written")
@@ -437,6 +440,15 @@ def test_a_last_pass_that_would_take_too_long_pauses_nothing(filled, writers, mo
     assert act.look().state is State.ABSENT
 
 
+def test_a_pause_that_gets_too_long_ends_with_writes_going_on(filled, writers, monkeypatch):
+    monkeypatch.setattr("rackwright.rollout.qdrant.acts.REFUSED_S", 0.01)
+    act = cut_over(filled)
+    with pytest.raises(Refusal, match=r"The last pass took \d+\.\d s\."):
+        act.do()
+    assert act.look().state is State.ABSENT
+    goes_on(writers)
+
+
 def test_a_store_that_dies_in_the_pause_lets_writes_go_on(filled, writers):
     if not isinstance(filled[0], StandIn):
         pytest.skip("a real store is not to be filled up")
@@ -608,8 +620,7 @@ def test_the_whole_rollout_carries_the_collections_and_writes_down_what_it_saw(t
         )
 
     world = Mixed(tmp_path, lab())
-    # How long is a figure of the machine that this runs on, and here it is busy with other tests.
-    world.run(until="stand-by", overrides=["writes-go-on"])
+    world.run(until="stand-by")
     goes_on(writers)
     seen = {(entry.step, entry.data["gate"]): entry.data["seen"] for entry in read(tmp_path) if entry.event == "gate"}
     assert "2 collections with" in seen["copy/qdrant", "collections-follow"]
