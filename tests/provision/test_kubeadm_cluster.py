@@ -154,7 +154,7 @@ def test_a_second_run_changes_nothing(cluster, play):
     again = play().demand()
     assert again.changed == {}
     assert again.stats[HOST]["changed"] == 0
-    assert not _waiting(cluster)
+    until(lambda: not _waiting(cluster), "pods of kube-system do not all run any more", PATIENCE_S)
 
 
 def test_the_machine_ends_in_order(cluster, machines):
