@@ -14,9 +14,9 @@ A site is a name below inventory/ or a folder. `machines.run([...])` runs a comm
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 
+import kept_python
 import pytest
 
 from rackwright.errors import Refusal
@@ -39,18 +39,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _ansible() -> Iterator[None]:
     """Playbooks of tests find the roles, and a guest's Python is started once instead of for every task.
 
-    An emulated processor takes seconds for that. RACKWRIGHT_PLAIN_ANSIBLE=1 runs every task as users' machines do.
+    RACKWRIGHT_PLAIN_ANSIBLE=1 runs every task as users' machines do.
     """
     playbooks = ROOT / "playbooks"
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ANSIBLE_ROLES_PATH", str(playbooks / "roles"))
         environment.setenv("ANSIBLE_FILTER_PLUGINS", str(playbooks / "filter_plugins"))
         if not os.environ.get("RACKWRIGHT_PLAIN_ANSIBLE"):
-            (strategies,) = find_spec("ansible_mitogen.plugins.strategy").submodule_search_locations
-            environment.setenv("ANSIBLE_STRATEGY_PLUGINS", strategies)
-            environment.setenv("ANSIBLE_STRATEGY", "mitogen_linear")
-            environment.setenv("ANSIBLE_DEPRECATION_WARNINGS", "false")
-            environment.setenv("ANSIBLE_TIMEOUT", "240")  # a connection ends with Python's start, which is slow there
+            for name, value in kept_python.settings().items():
+                environment.setenv(name, value)
         yield
 
 
