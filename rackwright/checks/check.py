@@ -1,10 +1,10 @@
 """A site's cluster, checked against its site file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from rackwright.checks.access import Access
-from rackwright.checks.objects import Objects
+from rackwright.checks.objects import Objects, name_of
 from rackwright.checks.run import Ground, Verdict, run
 from rackwright.errors import Refusal
 from rackwright.site.awaiting import awaiting
@@ -36,7 +36,15 @@ def check(
     if awaited:
         progress(f"{', '.join(awaited)} joins later (rackwright:awaits): looked at is what is there without.")
     progress("Checking it.")
-    return run(Ground(objects, access, awaiting(site, awaited, catalog), phase, catalog, tenant_keys or {}))
+    there = {name_of(node) for node in objects.all("Node")}
+    meant = _joined(site, awaiting(site, awaited, catalog), there)
+    return run(Ground(objects, access, meant, phase, catalog, tenant_keys or {}))
+
+
+def _joined(site: Site, before: Site, there: Collection[str]) -> Site:
+    """The site before its hosts have joined, with those that have: nothing is spread onto them yet."""
+    hosts = tuple(whole if whole.name in there else host for whole, host in zip(site.hosts, before.hosts, strict=True))
+    return before.model_copy(update={"hosts": hosts})
 
 
 def _awaited(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> tuple[str, ...]:

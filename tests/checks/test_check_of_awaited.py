@@ -18,7 +18,7 @@ LAB = Site.load(Path(__file__).resolve().parents[2] / "inventory" / "lab")
 def looked_for(monkeypatch):
     """Which hosts checks look for, by the mark's data; a stand-in for the cluster and for what is asked of it."""
 
-    def ask(data):
+    def ask(data, nodes=()):
         mark = {"kind": "ConfigMap", "metadata": {"name": "rackwright", "namespace": "kube-system"}, "data": data}
 
         class Marked:
@@ -26,12 +26,13 @@ def looked_for(monkeypatch):
                 """Of any cluster."""
 
             def objects(self):
-                return Objects([mark])
+                return Objects([mark, *({"kind": "Node", "metadata": {"name": name}} for name in nodes)])
 
         said = []
         monkeypatch.setattr(module, "Access", Marked)
         monkeypatch.setattr(module, "run", lambda ground: ground.site)
         found = checks(LAB, 2, Catalog.load(), Path("kubeconfig"), progress=said.append)
+        assert sum(serving.replicas for _, serving in found.models_in(2)) == (5 if "awaits" in data else 8)
         return [host.name for host in found.hosts_in(2)], said
 
     return ask
@@ -41,6 +42,11 @@ def test_a_host_that_is_awaited_is_not_looked_for(looked_for):
     hosts, said = looked_for({"site": "lab", "phase": "2", "awaits": "gpu-01"})
     assert "gpu-01" not in hosts
     assert any("gpu-01 joins later" in line for line in said)
+
+
+def test_one_that_has_joined_is_a_host_before_anything_is_spread_onto_it(looked_for):
+    hosts, _ = looked_for({"site": "lab", "phase": "2", "awaits": "gpu-01"}, nodes=["gpu-01", "gpu-02"])
+    assert hosts == [host.name for host in LAB.hosts_in(2)]
 
 
 def test_without_that_every_host_is_looked_for(looked_for):
