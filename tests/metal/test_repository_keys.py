@@ -140,6 +140,15 @@ def test_the_pinned_key_is_believed_and_a_second_run_changes_nothing(tmp_path):
     assert "changed=0" in words
 
 
+def test_a_key_that_a_power_cut_left_empty_is_fetched_again(tmp_path):
+    file = tmp_path / "keys/some.asc"
+    file.parent.mkdir()
+    file.write_text("")
+    code, words = run(tmp_path, [FINGERPRINT])
+    assert code == 0, words
+    assert file.read_text() == KEY
+
+
 def test_another_key_is_not_believed(tmp_path):
     code, words = run(tmp_path, ["0" * 40])
     assert code
