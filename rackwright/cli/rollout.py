@@ -102,6 +102,18 @@ def back(
     output.result(found.text(), {"succeeded": True, **found.as_json()})
 
 
+@application.command()
+def rehearse(context: typer.Context, site: options.Site, *, json: options.Json = False) -> None:
+    """Carry the whole of it out on two rehearsal clusters: real stacks and checks; what cannot run there is played."""
+    from rackwright.rollout.rehearsal.rehearse import rehearse as rehearsed
+
+    output = options.output_of(context, json=json)
+    found = rehearsed(site, output.progress)
+    output.result(found.text(), found.as_json())
+    if not found.succeeded:
+        raise typer.Exit(1)
+
+
 def _rollout(output: Output, folder: Path, *, changes: bool = False) -> "Rollout":
     """The site's; where something is to change, with the vault's values, so that none comes into the journal."""
     from rackwright.rollout.built import live

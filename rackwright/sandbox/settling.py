@@ -25,6 +25,7 @@ LONGEST_S = 900.0
 SETTLE_S = 30.0
 PAUSE_S = 0.5
 WRITABLE_BYTES = 8 * 2**20
+PROGRAMS = frozenset({"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"})
 
 
 class Watch:
@@ -66,6 +67,16 @@ def demand_room(folder: Path) -> None:
     """Refusal where nothing can be written any more: programs would hang on it or die of it, and say something else."""
     if folder.exists() and shutil.disk_usage(folder).free < WRITABLE_BYTES:
         raise Refusal(f"The disk of {folder} is full.", "Free some 500 MB, and run this again.")
+
+
+def demand_programs(folder: Path) -> None:
+    """Refusal where a program of a control plane is gone: without controllers it takes everything and does nothing."""
+    there = {_name(number) for number in processes.working_in(folder)}
+    if missing := sorted(PROGRAMS - there):
+        raise Refusal(
+            f"{missing[0]}, a program of the rehearsal's control plane, has died.",
+            "See that the machine has 4 GB of memory and a processor to spare, and run this again.",
+        )
 
 
 def held_up(access: Access) -> list[Finding]:

@@ -51,7 +51,7 @@ class Stack:
         # Pulumi reads the passphrase from a file in this process' memory, which goes with this object.
         self._passphrase = os.fdopen(os.memfd_create("passphrase"), "wb", buffering=0)
         self._passphrase.write(passphrase.encode())
-        self._environment = _environment(folder, owner, toolbox, vault) | {
+        self.environment = _environment(folder, owner, toolbox, vault) | {
             "PULUMI_CONFIG_PASSPHRASE_FILE": f"/proc/{os.getpid()}/fd/{self._passphrase.fileno()}"
         }
         self._settings = settings
@@ -118,7 +118,7 @@ class Stack:
         done = subprocess.run(
             [self._pulumi, *arguments],
             cwd=at,
-            env=self._environment,
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -138,7 +138,7 @@ class Stack:
             process = subprocess.Popen(
                 [self._pulumi, *arguments],
                 cwd=ROOT,
-                env=self._environment,
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=trouble,

@@ -43,7 +43,8 @@ MAY_IMPORT = {
     },
     "rackwright.rollout": {
         "pydantic", "rackwright.checks", "rackwright.errors", "rackwright.observe", "rackwright.playbook",
-        "rackwright.provisioning", "rackwright.secrets", "rackwright.site", "rackwright.user_path",
+        "rackwright.provisioning", "rackwright.sandbox", "rackwright.secrets", "rackwright.site",
+        "rackwright.user_path",
     },
     "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},
     "components": {"pulumi", "pulumi_kubernetes", "yaml", "rackwright.site", "rackwright.errors", "components.base"},

@@ -1,0 +1,118 @@
+"""`rackwright rollout rehearse`: phase 1 as it is, then the whole rollout by the real runner, on two clusters."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from rackwright.errors import Refusal
+from rackwright.rollout.journal import Journal
+from rackwright.rollout.lock import held
+from rackwright.rollout.plan import Plan, plan
+from rackwright.rollout.rehearsal.ground import Cluster
+from rackwright.rollout.rehearsal.report import Report
+from rackwright.rollout.rehearsal.world import Rehearsed
+from rackwright.rollout.runner import Runner
+from rackwright.rollout.standing import DONE, TAKEN_BACK, Standing
+from rackwright.rollout.way import Way, names, way
+from rackwright.sandbox import interruption, kwok, tools
+from rackwright.sandbox.chart_sources import chart_sources, lay_out
+from rackwright.sandbox.control_plane import ControlPlane
+from rackwright.sandbox.endings import ended_well
+from rackwright.sandbox.locks import Progress
+from rackwright.sandbox.settling import demand_programs, settle
+from rackwright.secrets import throw_away
+from rackwright.site.catalog import Catalog
+from rackwright.site.hosts import Phase
+from rackwright.site.site import Site
+
+
+def rehearse(folder: Path, progress: Progress) -> Report:
+    """Rehearse a site's rollout; Refusal where it cannot begin. Nothing is left of it, and no live cluster is asked."""
+    with ended_well(), interruption.heeded():
+        found = way(Site.load(folder))
+        report = Report(found.site.name)
+        with _timed(report, "tools", progress):
+            toolbox = tools.ensure(tools.REHEARSAL, progress)
+        with ExitStack() as leaving:
+            with _timed(report, "two control planes", progress):
+                planes = {phase: leaving.enter_context(_plane(found, phase, toolbox, progress)) for phase in (1, 2)}
+                place = planes[1].folder / "rollout"
+                place.mkdir(mode=0o700)
+                vault = throw_away(found.site, place)
+                charts = lay_out(chart_sources(Catalog.load(), None), Catalog.load(), place / "charts")
+                first, second = (
+                    Cluster.of(found.site, folder, phase, plane=planes[phase], toolbox=toolbox, vault=vault,
+                               charts=charts, progress=progress)
+                    for phase in (1, 2)
+                )  # fmt: skip
+            with _timed(report, "phase 1, as it is before", progress):
+                first.power_on(names(found.old))
+                for plane in planes.values():
+                    demand_programs(plane.folder)
+                first.stack.up()
+                settle(first.access, found.site, progress)
+            rehearsed = Rehearsed(found, first, second)
+            report.played = rehearsed.played()
+            with _timed(report, "the rollout", progress):
+                _roll(rehearsed, place, report, progress)
+            with _timed(report, "tear-down", progress):
+                leaving.close()
+        return report
+
+
+def _hasty(planned: Plan) -> Plan:
+    """The plan, but that shares are watched for a second: there is nobody whose figures could be seen."""
+    stages = tuple(
+        replace(stage, steps=tuple(replace(step, holds_s=min(step.holds_s, 1)) for step in stage.steps))
+        for stage in planned.stages
+    )
+    return replace(planned, stages=stages)
+
+
+def _plane(found: Way, phase: Phase, toolbox: tools.Toolbox, progress: Progress) -> ControlPlane:
+    cluster = found.site.cluster(phase)
+    assert cluster is not None, "a way has both phases"  # noqa: S101 - way() refuses a site without
+    networks = kwok.Networks(cluster.pods, cluster.services)
+    return ControlPlane(
+        toolbox, networks=networks, load_balancer_address=str(found.site.door(phase)), progress=progress
+    )
+
+
+def _roll(rehearsed: Rehearsed, place: Path, report: Report, progress: Progress) -> None:
+    """Run it to its end, going on once where the played fault stops it, as the operator would."""
+    world = rehearsed.world()
+    bare = plan(rehearsed.way.site)
+    planned = _hasty(plan(rehearsed.way.site, world.built(bare.places)))
+    with held(place):
+        journal = Journal(place, site=rehearsed.way.site.name)
+        for _ in range(2):
+            runner = Runner(planned, world, journal, lambda *_: None, progress)
+            try:
+                runner.run()
+            except Refusal as refusal:
+                report.refused = refusal.what
+                if rehearsed.fault.fails:
+                    break
+                progress(f"It stopped, as it must: {refusal.what}")
+            else:
+                report.refused = ""
+                break
+        report.entries = list(journal.entries)
+    _judge(report, planned)
+
+
+def _judge(report: Report, planned: Plan) -> None:
+    standing = Standing.of(report.entries)
+    report.left = tuple(place.name for place in planned.places if standing.word(place.name) != DONE)
+    report.taken_back = any(entry.event == TAKEN_BACK for entry in report.entries)
+
+
+@contextmanager
+def _timed(report: Report, name: str, progress: Progress) -> Iterator[None]:
+    """One part: said when it begins, and how long it took."""
+    progress(f"== {name}")
+    began = time.monotonic()
+    yield
+    report.seconds[name] = time.monotonic() - began

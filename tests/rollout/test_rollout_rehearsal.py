@@ -1,0 +1,95 @@
+"""The whole rollout on two rehearsal clusters: what is real there is carried out, what is not is said."""
+
+import json
+import shutil
+import sys
+
+import pytest
+from played_world import ROOT
+
+import rackwright.cli
+from rackwright.rollout.journal import Entry
+from rackwright.rollout.rehearsal.played import PlayedAct, PlayedGate, Simulated
+from rackwright.rollout.rehearsal.report import Report
+from rackwright.rollout.world import State
+from rackwright.sandbox.control_plane import parent_folder
+
+REAL = {
+    "cluster/found", "platform/lay", "copy/weights", "traffic/share-10", "traffic/share-100", "no-return/drain",
+    "no-return/clean", "no-return/join", "no-return/scale",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rehearsed(toolbox, tmp_path_factory):
+    """What the command reports of the rack, with two steps of traffic."""
+    assert toolbox["pulumi"]
+    folder = tmp_path_factory.mktemp("site")
+    text = (ROOT / "inventory" / "lab" / "site.yml").read_text()
+    (folder / "site.yml").write_text(text.replace("{hold_s: 900}", "{hold_s: 900, weights: [10, 100]}"))
+    out = tmp_path_factory.mktemp("said") / "out"
+    before, held = sys.stdout, set(parent_folder().glob("*"))
+    with out.open("w") as stream:
+        sys.stdout = stream
+        try:
+            code = rackwright.cli._run(["rollout", "rehearse", str(folder), "--json"])
+        finally:
+            sys.stdout = before
+    assert {path.name for path in folder.iterdir()} == {"site.yml"}
+    assert set(parent_folder().glob("*")) <= held
+    yield code, json.loads(out.read_text())
+    shutil.rmtree(folder)
+
+
+def test_it_comes_to_its_end_and_says_what_was_played(rehearsed):
+    code, told = rehearsed
+    assert told["refused"] == ""
+    assert told["left"] == []
+    assert (code, told["succeeded"]) == (0, True)
+    assert not REAL & set(told["played"])
+    assert {"metal/provision", "copy/postgresql", "cut-over/door", "no-return/part"} <= set(told["played"])
+    assert {"gate errors", "gate certificates-good"} <= set(told["played"])
+    assert not {"gate phase-1-serves", "gate phase-2-serves", "gate weights-there"} & set(told["played"])
+
+
+def test_a_share_at_which_a_gate_fails_is_taken_back_by_itself_and_given_again(rehearsed):
+    _, told = rehearsed
+    words = [entry["event"] for entry in told["entries"] if entry["step"] == "traffic/share-10"]
+    assert [word for word in words if word != "gate"] == ["begun", "taking back", "taken back", "begun", "done"]
+    assert told["taken_back_by_itself"]
+
+
+def test_the_old_server_joins_and_only_adds(rehearsed):
+    _, told = rehearsed
+    words = {entry["step"]: entry.get("words", "") for entry in told["entries"] if entry["event"] == "done"}
+    assert words["traffic/share-100"] == "100 % go on"
+    assert words["no-return/drain"] == "nothing runs there that serves"
+    assert words["no-return/scale"].endswith("resources, on all hosts")
+    assert words["copy/weights"] == "5 engines are ready"
+
+
+def test_a_rehearsal_that_did_not_come_to_its_end_says_why():
+    entry = Entry(1, "2026-11-30T09:00:00Z", "r", "me", "done", "metal/provision", {"took_s": 2.5})
+    report = Report(
+        "lab", {"tools": 1.0}, (entry,), ("metal/provision",), refused="pulumi up says no: x.", left=("a/b",)
+    )
+    assert not report.succeeded
+    assert "lab: the rollout did NOT come to its end: pulumi up says no: x.; 1 s." in report.text()
+    assert "2.5 s  metal/provision" in report.text()
+    assert not Report("lab").succeeded
+    assert Report("lab", taken_back=True).succeeded
+
+
+def test_what_is_played_is_remembered():
+    act, gate, there = PlayedAct(), PlayedGate(fails=1), []
+    assert act.look().state is State.ABSENT
+    act.do()
+    assert act.look().state is State.DONE
+    act.undo()
+    assert act.look().state is State.ABSENT
+    assert [gate().passed, gate().passed] == [False, True]
+    machine = Simulated(lambda: bool(there), lambda: there.append(1), there.clear)
+    machine.do()
+    assert machine.look().state is State.DONE
+    machine.undo()
+    assert machine.look().state is State.ABSENT
