@@ -31,17 +31,17 @@ class TestTheVault:
     def test_is_missing(self, rackwright, lab):
         result = rackwright("validate", lab)
         assert result.returncode == 0
-        assert f"There is no vault yet: rackwright secrets init {lab} makes it, with 15 secrets." in result.stdout
+        assert f"There is no vault yet: rackwright secrets init {lab} makes it, with 16 secrets." in result.stdout
 
     @pytest.mark.usefixtures("vault")
     def test_is_complete(self, rackwright, lab):
-        assert "The vault has all 15 secrets." in rackwright("validate", lab).stdout
+        assert "The vault has all 16 secrets." in rackwright("validate", lab).stdout
 
     def test_lacks_something(self, rackwright, lab, vault):
         vault.write({"k3s_token": vault.read()["k3s_token"]})
         result = rackwright("validate", lab)
         assert result.returncode == 0
-        assert "has 14 faults" in result.stdout
+        assert "has 15 faults" in result.stdout
 
     def test_does_not_open(self, rackwright, lab, vault):
         vault.password_file.write_text("another-Password-4821\n")
