@@ -47,7 +47,7 @@ def show(unit):
     known = alive(unit)
     say(f"Id={unit}\nLoadState={'loaded' if (UNITS / unit).exists() else 'not-found'}")
     say(f"ActiveState={'active' if known else 'inactive'}\nUnitFileState=")
-    say(f"ExecMainStartTimestamp={'@' + str(known['began']) if known else ''}")
+    say(f"ExecMainStartTimestampMonotonic={known['began'] if known else 0}")
     return 0
 
 
@@ -81,7 +81,7 @@ def start(unit):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, log(unit).open("w") as words:
         notify.bind(str(door))
         notify.settimeout(1)
-        began = int(time.time())
+        began = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
         process = subprocess.Popen(
             command, stdout=words, stderr=words, env={**os.environ, "NOTIFY_SOCKET": str(door)}, start_new_session=True
         )

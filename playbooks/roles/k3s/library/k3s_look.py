@@ -40,17 +40,18 @@ missing: {description: What of needs is not there., type: list, returned: always
 
 import re  # noqa: E402 - Ansible wants the documentation first
 import subprocess  # noqa: E402 - Ansible wants the documentation first
+import time  # noqa: E402 - Ansible wants the documentation first
 from pathlib import Path  # noqa: E402 - Ansible wants the documentation first
 from typing import Any  # noqa: E402 - Ansible wants the documentation first
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402 - Ansible wants the documentation first
 
 VERSION = re.compile(r"\bv1\.\S+")
-STARTED = re.compile(r"^ExecMainStartTimestamp=@(\d+)", re.MULTILINE)
+STARTED = re.compile(r"^ExecMainStartTimestampMonotonic=(\d+)", re.MULTILINE)  # microseconds; 0 is never
 ACTIVE = re.compile(r"^ActiveState=(?:active|activating|reloading)$", re.MULTILINE)
 LOADED = re.compile(r"^LoadState=loaded$", re.MULTILINE)
 SECONDS = 300
-SHOWN = ("LoadState", "ActiveState", "ExecMainStartTimestamp")
+SHOWN = ("LoadState", "ActiveState", "ExecMainStartTimestampMonotonic")
 
 TEXT = {"type": "str", "required": True}
 PATH = {"type": "path", "required": True}
@@ -81,7 +82,7 @@ def main() -> None:
 
 def _look(wished: dict[str, Any]) -> dict[str, Any]:
     unit = f"{wished['unit']}.service"
-    shown = _said(["systemctl", "show", unit, "--timestamp=unix", *(f"--property={name}" for name in SHOWN)])
+    shown = _said(["systemctl", "show", unit, *(f"--property={name}" for name in SHOWN)])
     version = VERSION.search(_said([wished["program"], "--version"]))
     return {
         "installed": version[0] if version else "",
@@ -119,12 +120,12 @@ def _setting(name: str) -> str:
 
 
 def _untold(files: list[str], shown: str) -> list[str]:
-    """Files that were written after the process began; systemd counts whole seconds, so the first is let pass."""
-    began = STARTED.search(shown)
-    if not began:
+    """Files that were written after the process began, by the clock that nobody sets."""
+    found = STARTED.search(shown)
+    if not found or found[1] == "0":
         return []
-    written = {file: Path(file).stat().st_mtime for file in files if Path(file).exists()}
-    return [file for file, when in written.items() if when > int(began[1]) + 1]
+    began = time.time() - (time.clock_gettime(time.CLOCK_MONOTONIC) - int(found[1]) / 1e6)
+    return [file for file in files if Path(file).exists() and Path(file).stat().st_mtime > began]
 
 
 if __name__ == "__main__":
