@@ -121,7 +121,7 @@ def test_a_database_owner_without_a_password_is_told(platform):
 
 
 def test_an_issuer_that_is_not_there_is_told(platform):
-    with platform.without("clusterissuer", "rackwright"):
+    with platform.without("clusterissuer", "rackwright-authority"):
         (fault,) = platform.failures("references")
     assert fault.where == "Certificate gateway/gateway"
 
@@ -158,4 +158,4 @@ def test_what_an_operator_still_has_to_make_is_told_and_on_a_live_cluster_missed
 
 def test_values_of_secrets_are_dropped_on_the_way_in(platform):
     secret = platform.access.objects().get("Secret", "qdrant-keys", "qdrant")
-    assert secret["data"] == {"api-key": "", "read-only-api-key": ""}
+    assert secret["data"] == dict.fromkeys(("api-key", "application-key", "read-only-api-key"), "")

@@ -139,7 +139,7 @@ def renew():
         fresh = proxy.folder / "fresh"
         fresh.mkdir()
         certify(fresh)
-        for name in ("tls.key", "tls.crt"):
+        for name in ("tls.key", "tls.crt", "anchor.crt"):
             (fresh / name).replace(proxy.folder / name)
 
     return put
