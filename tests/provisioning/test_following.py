@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until
 
 from rackwright.playbook import run
 
@@ -99,7 +99,9 @@ def test_stopped_from_outside_it_ends_ansible_too(write, checkout, tmp_path, num
     with fifo.open("w"):  # it is read: the task runs on the host
         process.send_signal(number)
         assert process.wait(PATIENCE_S) != 0
-        assert running(checkout) == []
+        until(
+            lambda: running(checkout) == [], "Ansible, or a fork of it, stays"
+        )  # a fork ends just after what it was of
 
 
 def running(checkout):

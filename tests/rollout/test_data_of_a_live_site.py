@@ -32,8 +32,9 @@ open("{folder}/said", "a").write(" ".join(sys.argv[1:]) + chr(10))
 if "get" in sys.argv:
     print('{{"items": [{{"metadata": {{"name": "qdrant-0"}}, "status": {{"phase": "{phase}"}}}}]}}')
 elif "port-forward" in sys.argv:
+    with open("{folder}/pid", "w") as file:
+        file.write(str(os.getpid()))
     print("{forwarding}", flush=True)
-    open("{folder}/pid", "w").write(str(os.getpid()))
     time.sleep(60)
 """
 
