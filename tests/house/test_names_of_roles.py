@@ -1,4 +1,4 @@
-"""What a role calls its own, it also makes: Ansible finds a name that is not there when it comes to it, which may be never."""
+"""What a role calls its own, it also makes: Ansible misses a name only when it comes to it, which may be never."""
 
 import re
 from pathlib import Path
