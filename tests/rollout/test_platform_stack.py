@@ -105,7 +105,9 @@ def test_a_lock_of_a_process_that_is_gone_is_taken_away(root, stack):
     assert [line.split()[0] for line in calls(root)] == ["stack", "up", "cancel", "up"]
 
 
-@pytest.mark.parametrize(("host", "process"), [(socket.gethostname(), os.getpid()), ("elsewhere", 2**22 + 1)])
+@pytest.mark.parametrize(
+    ("host", "process"), [(socket.gethostname(), os.getpid()), ("elsewhere", 2**22 + 1)], ids=["here", "elsewhere"]
+)
 def test_a_lock_of_somebody_at_work_is_not(root, stack, host, process):
     stack.make()
     locked(root, host, process)
