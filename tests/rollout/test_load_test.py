@@ -105,14 +105,14 @@ def test_the_other_door_is_held_against_them(bench, doors):
     load = Load(bench, first, second, MODELS[:1])
     with pytest.raises(Refusal, match="No figures of llama-70b are kept"):
         load.do()
-    doors[0].word_s = 0.02
+    doors[0].word_s = 0.05
     Figures(bench, first, MODELS[:1]).do()
     assert load.look().state is State.ABSENT
     assert load.carried().seen == "not laid yet"
     load.do()
     assert load.look().state is State.DONE
     assert load.carried().passed, load.carried()
-    doors[1].word_s = 0.06
+    doors[1].word_s = 0.12
     load.do()
     reading = load.carried()
     assert not reading.passed
