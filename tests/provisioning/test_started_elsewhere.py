@@ -1,0 +1,75 @@
+"""Where our ansible.cfg does not lie, Ansible reads no site: every playbook ends before its first play."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
+ANSWERS = [
+    "-e",
+    "confirm=lab",
+    "-e",
+    "reset_hosts=gpu-01",
+    "-e",
+    "upgrade=driver",
+    "-e",
+    "node=gpu-01",
+    "-e",
+    "act=add",
+]
+
+
+def started(folder, *arguments, **settings):
+    program = Path(sys.executable).with_name("ansible-playbook")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+    return subprocess.run(
+        [program, *arguments],
+        cwd=folder,
+        env={**environment, "HOME": str(folder), **settings},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def is_refused(done, folder, playbook):
+    assert done.returncode == 1, done.stdout
+    assert not done.stdout.strip()  # no play has begun, and nobody was asked
+    assert "Traceback" not in done.stderr
+    (words,) = [line for line in done.stderr.splitlines() if line.startswith("[ERROR]")]
+    assert f"No site was read, and nothing was touched: Ansible was started in {folder}" in words
+    assert f"cd {ROOT} && ansible-playbook -i inventory/<site> playbooks/{playbook}" in words
+    return True
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS, ids=lambda each: each.stem)
+def test_a_playbook_ends_before_its_first_play_and_says_where_it_is_to_be_started(tmp_path, playbook):
+    assert is_refused(started(tmp_path, "-i", ROOT / "inventory/lab", playbook, *ANSWERS), tmp_path, playbook.name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        (["-i", ROOT / "inventory/lab", "--limit", "gpu-01"], {}),
+        (["-i", ROOT / "inventory/lab", "--check"], {}),
+        ([], {}),
+        (["-i", "localhost,"], {}),
+        (["-i", ROOT / "inventory/lab"], {"ANSIBLE_CONFIG": "mine.cfg"}),
+    ],
+    ids=["limited", "dry", "without a site", "on another inventory", "with settings of one's own"],
+)
+def test_so_does_one_that_was_started(tmp_path, arguments, settings):
+    (tmp_path / "mine.cfg").write_text("[defaults]\nforks = 5\n")
+    near = os.path.relpath(ROOT / "playbooks/reset.yml", tmp_path)  # it is found by any name of its folder
+    assert is_refused(started(tmp_path, near, *arguments, *ANSWERS, **settings), tmp_path, "reset.yml")
+
+
+def test_a_playbook_of_ones_own_is_not_ours_to_refuse(tmp_path):
+    (tmp_path / "mine.yml").write_text("[{name: Mine, hosts: nobody, gather_facts: false}]")
+    told = {"ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "playbooks/callback_plugins")}
+    assert started(tmp_path, "-i", "localhost,", "mine.yml", **told).returncode == 0
