@@ -10,6 +10,7 @@ from typing import Any
 from rackwright.errors import Refusal
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
+from rackwright.site.postgresql import Databases
 from rackwright.site.site import Site
 
 MARK, MARK_NAMESPACE = "rackwright", "kube-system"  # the ConfigMap that says whose the cluster is
@@ -27,10 +28,11 @@ class Seen:
     mark: dict[str, str] | None
 
 
-def mark(site: str, phase: Phase, awaited: Sequence[str] = ()) -> dict[str, Any]:
-    """What `pulumi up` leaves in a cluster: no other site's ever follows, and checks know which hosts are to join."""
+def mark(site: str, phase: Phase, awaited: Sequence[str] = (), databases: Databases = "own") -> dict[str, Any]:
+    """What `pulumi up` leaves in a cluster: no other site's ever follows, and checks know what is yet to come."""
     metadata = {"name": MARK, "namespace": MARK_NAMESPACE}
     data = {"site": site, "phase": str(phase)} | ({"awaits": ",".join(awaited)} if awaited else {})
+    data |= {"databases": databases} if databases != "own" else {}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
@@ -62,6 +64,16 @@ def refuse_foreign(
         raise Refusal(
             f"The cluster of {kubeconfig} runs Kubernetes {seen.minor}, not {catalog.kubernetes.minor}.",
             f"Bring the cluster to {catalog.kubernetes.minor}.",
+        )
+
+
+def refuse_giving_up(seen: Seen, databases: Databases) -> None:
+    """Refusal where a platform has databases of its own, and is to have others: what writes to them would go."""
+    if seen.mark is not None and "databases" not in seen.mark and databases != "own":
+        raise Refusal(
+            f"rackwright:databases is {databases}, and this cluster has databases of its own.",
+            "Keep them: pulumi config rm -s phase2 rackwright:databases; or, where nobody needs what phase 2 holds, "
+            "begin it anew: pulumi destroy -s phase2.",
         )
 
 

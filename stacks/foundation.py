@@ -54,6 +54,7 @@ def found(given: Given) -> Foundation:
     postgres = Postgres("postgres", site.postgresql, chart=charts["cloudnative-pg"],
                         plugin=charts["plugin-barman-cloud"], image=given.catalog.images["postgresql"],
                         spread=site.postgresql.in_phase(phase), secrets=secrets, object_storage=site.object_storage,
-                        archive=f"{site.name}-phase{phase}", issuers=certificates.issuer, **kept, **watched, **rest)
+                        archive=f"{site.name}-phase{phase}", issuers=certificates.issuer, databases=given.databases,
+                        **kept, **watched, **rest)
     # fmt: on
     return Foundation(certificates, monitoring, qdrant, postgres, kept, watched)

@@ -21,9 +21,10 @@ from rackwright.site.awaiting import awaiting
 from rackwright.site.catalog import Catalog
 from rackwright.site.clusters import Cluster
 from rackwright.site.hosts import Host, Phase
+from rackwright.site.postgresql import DATABASES, Databases
 from rackwright.site.site import Site
 from rackwright.user_path import user_path
-from stacks.cluster import look, mark, refuse_foreign
+from stacks.cluster import look, mark, refuse_foreign, refuse_giving_up
 
 ROOT = Path(__file__).resolve().parents[1]  # paths of the configuration are relative to it, as they are written
 
@@ -43,6 +44,7 @@ class Given:
     options: pulumi.ResourceOptions
     baseline: Baseline | None = None  # what a load test measured, where there was one
     share: int = 0  # percent of phase 1's sessions that go on to phase 2's door
+    databases: Databases = "own"
 
     @property
     def servers(self) -> tuple[Host, ...]:
@@ -83,7 +85,9 @@ def read(phase: Phase) -> Given:
     complete(site, values, vault)
     authority = read_authority(values[AUTHORITY])
     awaited = _awaited(config, phase)
+    databases = _databases(config, site, phase)
     refuse_foreign(site, phase, catalog, seen.result(), kubeconfig, awaited)
+    refuse_giving_up(seen.result(), databases)
     if awaited:
         pulumi.export("awaits", list(awaited))  # by which the rollout knows what the last update stood on
     site = awaiting(site, awaited, catalog)
@@ -97,9 +101,10 @@ def read(phase: Phase) -> Given:
         charts={name: Chart(name, pin, ROOT / folder if folder else None) for name, pin in catalog.charts.items()},
         secrets={name: pulumi.Output.secret(value) for name, value in values.items()},
         authority=(authority.certificate, pulumi.Output.secret(authority.key)),
-        options=_options(site, phase, kubeconfig, awaited),
+        options=_options(site, phase, kubeconfig, awaited, databases),
         baseline=baseline.load(place),
         share=_share(config, site, phase),
+        databases=databases,
     )
 
 
@@ -127,7 +132,23 @@ def _awaited(config: pulumi.Config, phase: Phase) -> tuple[str, ...]:
     return names
 
 
-def _options(site: Site, phase: Phase, kubeconfig: Path, awaited: tuple[str, ...]) -> pulumi.ResourceOptions:
+def _databases(config: pulumi.Config, site: Site, phase: Phase) -> Databases:
+    """What the rollout has set; Refusal where it cannot be meant."""
+    told = config.get("databases") or "own"
+    found = next((each for each in DATABASES if each == told), None)
+    remove = f"Remove it: pulumi config rm -s phase{phase} rackwright:databases."
+    if found is None:
+        raise Refusal(f"rackwright:databases is {told}, and none of {', '.join(DATABASES)}.", remove)
+    if found != "own" and (phase != 2 or site.phases != (1, 2)):
+        raise Refusal(
+            f"rackwright:databases is {told}, and phase {phase} of {site.name} has nobody's databases to copy.", remove
+        )
+    return found
+
+
+def _options(
+    site: Site, phase: Phase, kubeconfig: Path, awaited: tuple[str, ...], databases: Databases
+) -> pulumi.ResourceOptions:
     """The cluster's provider; the kubeconfig is named, not copied, so that its keys never come into the state."""
     provider = Provider(
         "cluster",
@@ -136,5 +157,5 @@ def _options(site: Site, phase: Phase, kubeconfig: Path, awaited: tuple[str, ...
         suppress_helm_hook_warnings=True,
     )
     options = pulumi.ResourceOptions(provider=provider)
-    KubernetesObject("mark", mark(site.name, phase, awaited), options)
+    KubernetesObject("mark", mark(site.name, phase, awaited, databases), options)
     return options

@@ -56,8 +56,10 @@ def lay(given: Given) -> None:
                       pickers=pickers, pickers_in=[router.name, *([models.name] if models.lent else [])],
                       quota_images=(images["ratelimit"], images["valkey"]), **ground.watched, opts=given.options)
     # fmt: on
-    records = [*tracking(given, ground), *traces(given, ground)]
+    records = [*tracking(given, ground), *traces(given, ground)] if given.databases == "own" else []
     rooms = pools(given, gateway, [each for each in records if isinstance(each, Mlflow)])
     for part in (gateway, ground.qdrant, ground.postgres, ground.monitoring, *records, *rooms):
         pulumi.export(part.name, part.reached)
     pulumi.export("authority_secret", ground.certificates.authority_secret)
+    if given.databases != "own":
+        pulumi.export("postgres_founding", ground.postgres.founding)  # from which the rollout makes the copy

@@ -47,11 +47,17 @@ class Component(pulumi.ComponentResource):
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
     def add(
-        self, manifest: Manifest, *, after: Sequence[pulumi.Resource] = (), wait: bool | str = True
+        self,
+        manifest: Manifest,
+        *,
+        after: Sequence[pulumi.Resource] = (),
+        wait: bool | str = True,
+        kept: bool = False,
     ) -> KubernetesObject:
         """Register an object, in this component's namespace unless it belongs to none; wait until it is ready.
 
-        `wait` may name what to wait for instead: `jsonpath={.status.replicas}=2`.
+        `wait` may name what to wait for instead: `jsonpath={.status.replicas}=2`. One that is `kept` stays in the
+        cluster when it is registered no more, as long as its namespace does.
         """
         metadata = {**manifest["metadata"]}
         if manifest["kind"] not in CLUSTER_SCOPED and "namespace" not in metadata:
@@ -59,9 +65,8 @@ class Component(pulumi.ComponentResource):
         if wait is not True:
             told = {WAIT_FOR: wait} if wait else {SKIP_AWAIT: "true"}
             metadata["annotations"] = {**metadata.get("annotations", {}), **told}
-        return KubernetesObject(
-            f"{self.name}/{metadata['name']}", {**manifest, "metadata": metadata}, self.owned(after)
-        )
+        options = pulumi.ResourceOptions.merge(self.owned(after), pulumi.ResourceOptions(retain_on_delete=kept or None))
+        return KubernetesObject(f"{self.name}/{metadata['name']}", {**manifest, "metadata": metadata}, options)
 
     def release(
         self,

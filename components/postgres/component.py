@@ -19,10 +19,19 @@ from components.base.network import (
     to_peers,
 )
 from components.postgres.backups import STORE, archiving, keys, plugin_values, schedule, store
-from components.postgres.objects import CLUSTER, cluster, database, monitor, owners, password, secret_name
+from components.postgres.objects import (
+    CLUSTER,
+    cluster,
+    database,
+    monitor,
+    owners,
+    password,
+    secret_name,
+    without_founding,
+)
 from rackwright.site.catalog import Image
 from rackwright.site.object_storage import ObjectStorage
-from rackwright.site.postgresql import Postgresql, PostgresqlInPhase
+from rackwright.site.postgresql import Databases, Postgresql, PostgresqlInPhase
 
 SQL_PORT, STATUS_PORT, METRICS_PORT, WEBHOOK_PORT, PLUGIN_PORT = 5432, 8000, 9187, 9443, 9090
 ACCESS = "rackwright/uses-postgres"  # a namespace with this label set to "true" may reach the server
@@ -59,8 +68,13 @@ class Postgres(Component):
         issuers: pulumi.Resource,
         volumes: pulumi.Resource,
         monitors: pulumi.Resource,
+        databases: Databases = "own",
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """Where `databases` are not its own, the rollout founds the server, from `founding`, and rules whom it follows.
+
+        The server outlives its registration: nothing that a stack is told takes it away, but who deletes it does.
+        """
         super().__init__(name, opts, after=[volumes])
         self._shut(to_api)
         # Until the operator's webhook is at work, the API server refuses every cluster and database.
@@ -75,12 +89,16 @@ class Postgres(Component):
             plugged = self.release(plugin, plugin_values(), after=[operator, issuers])
             given.append(self.add(store(object_storage, backups), after=[plugged, secret]))
         plugins = archiving(archive) if backups else ()
-        server = self.add(cluster(postgresql, spread, image=image, plugins=plugins), after=[operator, *given])
-        if backups:
-            self.add(schedule(backups), after=[server])
-        for wanted in postgresql.databases:
-            self.add(database(wanted), after=[server])
-        self.add(monitor(scrape_interval_s), after=[monitors])
+        wanted = cluster(postgresql, spread, image=image, plugins=plugins)
+        self.founding = without_founding(wanted)
+        if databases != "awaited":
+            is_own = databases == "own"
+            server = self.add(wanted if is_own else self.founding, after=[operator, *given], kept=True)
+            if backups:
+                self.add(schedule(backups), after=[server])
+            for each in postgresql.databases if is_own else ():
+                self.add(database(each), after=[server])
+            self.add(monitor(scrape_interval_s), after=[monitors])
         self.reached = {
             "host": f"{CLUSTER}-rw.{name}.svc",
             "port": SQL_PORT,

@@ -6,7 +6,7 @@ from typing import Any
 from components.base import Manifest
 from components.postgres.parameters import parameters
 from rackwright.site.catalog import Image
-from rackwright.site.postgresql import Database, Postgresql, PostgresqlInPhase
+from rackwright.site.postgresql import FIRST_DATABASE, Database, Postgresql, PostgresqlInPhase
 
 CLUSTER = "postgres"
 # A commit waits until one standby, whichever, has it on its drive, and a standby that may lack it is never promoted:
@@ -32,7 +32,7 @@ def cluster(
             "topologyKey": "kubernetes.io/hostname",
             "podAntiAffinityType": "required" if several else "preferred",
         },
-        "bootstrap": {"initdb": _first_database()},
+        "bootstrap": {"initdb": dict(FIRST_DATABASE)},
         "managed": {"roles": [_role(owner) for owner in owners(postgresql)]},
         "postgresql": {"parameters": parameters(postgresql)},
     }
@@ -41,6 +41,11 @@ def cluster(
     if plugins:
         spec["plugins"] = list(plugins)
     return custom("Cluster", CLUSTER, spec)
+
+
+def without_founding(server: Manifest) -> Manifest:
+    """The server as it is registered where the rollout founds it: how it began is said once, by whoever made it."""
+    return {**server, "spec": {key: value for key, value in server["spec"].items() if key != "bootstrap"}}
 
 
 def database(wanted: Database) -> Manifest:
@@ -84,19 +89,6 @@ def custom(kind: str, name: str, spec: dict[str, Any], *, group: str = "postgres
 
 def _volume(postgresql: Postgresql, size_gb: int) -> dict[str, Any]:
     return {"size": f"{size_gb}G", "storageClass": postgresql.storage_class, "resizeInUseVolumes": True}
-
-
-def _first_database() -> dict[str, Any]:
-    """The database that every cluster begins with; it is nobody's, since applications have their own."""
-    return {
-        "database": "rackwright",
-        "owner": "rackwright",
-        "dataChecksums": True,
-        "encoding": "UTF8",
-        "localeProvider": "builtin",  # one order of text whatever the image's C library is
-        "builtinLocale": "C.UTF-8",
-        "locale": "C.UTF-8",
-    }
 
 
 def _role(owner: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from rackwright.errors import Refusal
 from rackwright.site.awaiting import awaiting
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
+from rackwright.site.postgresql import DATABASES, Databases
 from rackwright.site.site import Site
 
 MARK = ("ConfigMap", "rackwright", "kube-system")
@@ -32,13 +33,15 @@ def check(
     access = Access(kubeconfig, kubectl)
     progress("Reading the cluster.")
     objects = access.objects()
-    awaited = _awaited(objects, site, phase, kubeconfig)
+    mark = _mark(objects, site, phase, kubeconfig)
+    awaited = tuple(name for name in str(mark.get("awaits", "")).split(",") if name)
+    databases: Databases = next((each for each in DATABASES if each == mark.get("databases")), "own")
     if awaited:
         progress(f"{', '.join(awaited)} joins later (rackwright:awaits): looked at is what is there without.")
     progress("Checking it.")
     there = {name_of(node) for node in objects.all("Node")}
     meant = _joined(site, awaiting(site, awaited, catalog), there)
-    return run(Ground(objects, access, meant, phase, catalog, tenant_keys or {}))
+    return run(Ground(objects, access, meant, phase, catalog, tenant_keys or {}, databases))
 
 
 def _joined(site: Site, before: Site, there: Collection[str]) -> Site:
@@ -47,19 +50,19 @@ def _joined(site: Site, before: Site, there: Collection[str]) -> Site:
     return before.model_copy(update={"hosts": hosts})
 
 
-def _awaited(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> tuple[str, ...]:
-    """Hosts that are to join yet; Refusal of a cluster that another site, or nobody, was deployed on."""
+def _mark(objects: Objects, site: Site, phase: Phase, kubeconfig: Path) -> Mapping[str, str]:
+    """What is yet to come; Refusal of a cluster that another site, or nobody, was deployed on."""
     mark = objects.get(*MARK)
     if mark is None:
         raise Refusal(
             f"The cluster of {kubeconfig} has nothing of Rackwright on it.",
             f"Run `pulumi up -s phase{phase}` first, or name the right kubeconfig with --kubeconfig.",
         )
-    data = mark.get("data") or {}
+    data: Mapping[str, str] = mark.get("data") or {}
     if (data.get("site"), str(data.get("phase"))) != (site.name, str(phase)):
         other = f"{data.get('site')}, phase {data.get('phase')}"
         raise Refusal(
             f"The cluster of {kubeconfig} is that of {other}, not that of {site.name}, phase {phase}.",
             "Name the kubeconfig of this site, or the site of this kubeconfig.",
         )
-    return tuple(name for name in str(data.get("awaits", "")).split(",") if name)
+    return data

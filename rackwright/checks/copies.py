@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from rackwright.checks.findings import Finding, failed, not_seen, passed, whole
 from rackwright.checks.objects import Object, Objects, labels_of, spell
 from rackwright.checks.references import Reference
+from rackwright.site.postgresql import Databases
 from rackwright.site.site import Site
 
 COPIES = {"cnpg.io/podRole": ("instance", "PostgreSQL"), "app.kubernetes.io/name": ("qdrant", "Qdrant")}
@@ -42,8 +43,13 @@ def backup_references(objects: Objects) -> Iterator[Reference]:
         yield Reference(spell(each), "Cluster", each["spec"]["cluster"]["name"], each["metadata"]["namespace"])
 
 
-def backups_are_made(objects: Objects, site: Site, now: datetime | None = None) -> Iterator[Finding]:
+def backups_are_made(
+    objects: Objects, site: Site, now: datetime | None = None, databases: Databases = "own"
+) -> Iterator[Finding]:
     """Where the site asks for backups, they are scheduled, and one of the last two days is whole."""
+    if databases == "awaited":
+        yield not_seen("PostgreSQL", "comes as a copy of phase 1's, by the rollout")
+        return
     if site.postgresql.backups is None:
         yield passed("PostgreSQL", "the site asks for no backups")
         return

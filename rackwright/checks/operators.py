@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rackwright.checks.findings import Finding, failed, not_seen, passed
 from rackwright.checks.objects import Object, Objects, condition, name_of, namespace_of, spell
+from rackwright.site.postgresql import Databases
 from rackwright.site.site import Site
 
 HEALTHY = "Cluster in healthy state"
@@ -21,8 +22,11 @@ def cluster_policy_is_ready(objects: Objects) -> Iterator[Finding]:
         yield _report(objects, each, state == "ready", f"is {state}", "the GPU operator")
 
 
-def databases_are_healthy(objects: Objects, site: Site) -> Iterator[Finding]:
-    """PostgreSQL has all its instances, and every application its database."""
+def databases_are_healthy(objects: Objects, site: Site, databases: Databases = "own") -> Iterator[Finding]:
+    """PostgreSQL has all its instances, and every application its database; a copy has those of whom it follows."""
+    if databases == "awaited":
+        yield not_seen("PostgreSQL", "comes as a copy of phase 1's, by the rollout")
+        return
     if not objects.all("Cluster"):
         yield failed("Cluster", "is not there", "Run `pulumi up` again.")
     for each in objects.all("Cluster"):
@@ -31,7 +35,7 @@ def databases_are_healthy(objects: Objects, site: Site) -> Iterator[Finding]:
         well = ready == wanted and state == HEALTHY
         yield _report(objects, each, well, f"has {ready} of {wanted} instances, phase: {state}", "CloudNativePG")
     made = {each["spec"]["name"]: each for each in objects.all("Database")}
-    for wished in site.postgresql.databases:
+    for wished in site.postgresql.databases if databases == "own" else ():
         found = made.get(wished.name)
         if found is None:
             yield failed(f"Database {wished.name}", "was not asked for", "Run `pulumi up` again.")

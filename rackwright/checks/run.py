@@ -36,6 +36,7 @@ from rackwright.checks.services import budgets_select_pods, daemons_have_nodes, 
 from rackwright.checks.volumes import claims_are_bound, data_lies_on_its_drives, drives_hold_the_volumes
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
+from rackwright.site.postgresql import Databases
 from rackwright.site.site import Site
 
 REFERENCES = (
@@ -59,6 +60,7 @@ class Ground:
     phase: Phase
     catalog: Catalog
     tenant_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    databases: Databases = "own"
 
 
 class Check(NamedTuple):
@@ -77,14 +79,16 @@ CHECKS = (
     Check("gpus", "Is every GPU allocatable?", lambda on: gpus_are_allocatable(on.objects, on.site, on.phase)),
     Check("ports", "May pods use RDMA?", lambda on: rdma_ports_are_allocatable(on.objects, on.site, on.phase)),
     Check("gpu operator", "Is the GPU operator done?", lambda on: cluster_policy_is_ready(on.objects)),
-    Check("databases", "Are the databases healthy?", lambda on: databases_are_healthy(on.objects, on.site)),
+    Check(
+        "databases", "Are the databases healthy?", lambda on: databases_are_healthy(on.objects, on.site, on.databases)
+    ),
     Check("monitoring", "Do Prometheus and Alertmanager run?", lambda on: monitoring_runs(on.objects)),
     Check("certificates", "Is every certificate issued?", lambda on: certificates_are_issued(on.objects)),
     Check("claims", "Is every claim bound?", lambda on: claims_are_bound(on.objects)),
     Check("classes", "Does data lie on its drives?", lambda on: data_lies_on_its_drives(on.objects, on.site)),
     Check("room", "Do the drives hold the volumes?", lambda on: drives_hold_the_volumes(on.objects, on.site, on.phase)),
     Check("copies", "Do copies of data lie apart?", lambda on: copies_lie_apart(on.objects)),
-    Check("backups", "Are backups made?", lambda on: backups_are_made(on.objects, on.site)),
+    Check("backups", "Are backups made?", lambda on: backups_are_made(on.objects, on.site, databases=on.databases)),
     Check("references", "Is everything there that objects name?", lambda on: look_up(on.objects, REFERENCES)),
     Check("services", "Does every Service lead to pods?", lambda on: services_lead_to_pods(on.objects)),
     Check("budgets", "Does every disruption budget select pods?", lambda on: budgets_select_pods(on.objects)),

@@ -1,5 +1,8 @@
 """PostgreSQL: one server, one database and owner for each application."""
 
+from types import MappingProxyType
+from typing import Literal, get_args
+
 from pydantic import Field
 
 from rackwright.site.hosts import Phase
@@ -20,6 +23,20 @@ class PostgresqlInPhase(Settings):
     synchronous: bool = Field(default=False, description="True: a commit waits for a standby, so that none is lost.")
 
 
+# Whose databases phase 2 has: its own; phase 1's, which are yet to come; or a copy of phase 1's, which follows.
+Databases = Literal["own", "awaited", "copied"]
+DATABASES: tuple[Databases, ...] = get_args(Databases)
+PORT_BETWEEN_PHASES = 30432  # of every node, while a site's data are copied: inside Kubernetes' range for such ports
+# What the operator founds a server with, in its own words; nobody's database, since applications have theirs.
+FIRST_DATABASE = MappingProxyType({
+    "database": "rackwright",
+    "owner": "rackwright",
+    "dataChecksums": True,
+    "encoding": "UTF8",
+    "localeProvider": "builtin",  # one order of text whatever the image's C library is
+    "builtinLocale": "C.UTF-8",
+    "locale": "C.UTF-8",
+})  # fmt: skip
 APPLICATIONS = tuple(Database(name=name, owner=name) for name in ("langgraph", "mlflow", "langfuse"))
 
 

@@ -2,12 +2,17 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from rackwright.checks import check as checks  # the function hides the module of its name
+from rackwright.checks.findings import Outcome
 from rackwright.checks.objects import Objects
+from rackwright.checks.operators import HEALTHY, databases_are_healthy
+from rackwright.checks.run import CHECKS
 from rackwright.site.catalog import Catalog
+from rackwright.site.postgresql import DATABASES
 from rackwright.site.site import Site
 
 module = sys.modules["rackwright.checks.check"]
@@ -53,3 +58,29 @@ def test_without_that_every_host_is_looked_for(looked_for):
     hosts, said = looked_for({"site": "lab", "phase": "2"})
     assert hosts == [host.name for host in LAB.hosts_in(2)]
     assert not any("joins later" in line for line in said)
+
+
+@pytest.mark.parametrize("databases", DATABASES)
+def test_databases_that_are_yet_to_come_are_told_by_the_mark(databases, monkeypatch):
+    data = {"site": "lab", "phase": "2"} | ({"databases": databases} if databases != "own" else {})
+    mark = {"kind": "ConfigMap", "metadata": {"name": "rackwright", "namespace": "kube-system"}, "data": data}
+    monkeypatch.setattr(module, "Access", lambda *_: SimpleNamespace(objects=lambda: Objects([mark])))
+    monkeypatch.setattr(module, "run", lambda ground: ground)
+    ground = checks(LAB, 2, Catalog.load(), Path("kubeconfig"))
+    assert ground.databases == databases
+    failed = {
+        check.name
+        for check in CHECKS
+        if check.name in ("databases", "backups")
+        for each in check.look(ground)
+        if each.outcome is Outcome.FAILED
+    }
+    assert failed == (set() if databases == "awaited" else {"databases", "backups"})
+
+
+def test_a_copy_has_no_databases_that_were_asked_for_here():
+    status = {"phase": HEALTHY, "readyInstances": 1}
+    server = {"kind": "Cluster", "metadata": {"name": "postgres"}, "spec": {"instances": 1}, "status": status}
+    found = {each: [one.outcome for one in databases_are_healthy(Objects([server]), LAB, each)] for each in DATABASES}
+    assert found["copied"] == [Outcome.PASSED]
+    assert found["own"] == [Outcome.PASSED, *[Outcome.FAILED] * 3]

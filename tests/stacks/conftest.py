@@ -16,6 +16,7 @@ from components.base import Chart
 from rackwright.secrets import required
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
+from rackwright.site.postgresql import Databases
 from rackwright.site.site import Site
 from stacks import phase1, phase2
 from stacks.given import Given
@@ -57,26 +58,27 @@ class _Monitor(MockMonitor):
 def lay() -> Callable[..., Registered]:
     """Run a phase's wiring for a site."""
 
-    done: dict[tuple[str, Phase], Registered] = {}
+    done: dict[tuple[str, Phase, Databases], Registered] = {}
 
-    def run(site: Site, folder: Path | None = None, phase: Phase = 1) -> Registered:
-        if folder is None and (site.name, phase) in done:
-            return done[site.name, phase]
-        registered = done[site.name, phase] = Registered()
+    def run(site: Site, folder: Path | None = None, phase: Phase = 1, databases: Databases = "own") -> Registered:
+        asked = (site.name, phase, databases)
+        if folder is None and asked in done:
+            return done[asked]
+        registered = done[asked] = Registered()
         wiring = phase1 if phase == 1 else phase2
         asyncio.set_event_loop(asyncio.new_event_loop())  # Pulumi wants one, and whoever ran one before took it away
         STACK.set(None)  # else what one run registers is the first one's child, and its outputs too
         pulumi.runtime.set_mocks(_Mocks(), "rackwright", f"phase{phase}", monitor=_Monitor(registered))
-        pulumi.runtime.test(lambda: wiring.lay(given(site, folder, phase)))()
+        pulumi.runtime.test(lambda: wiring.lay(given(site, folder, phase, databases)))()
         registered.outputs = dict(get_root_resource().outputs)
         if folder is not None:
-            del done[site.name, phase]
+            del done[asked]
         return registered
 
     return run
 
 
-def given(site: Site, folder: Path | None, phase: Phase) -> Given:
+def given(site: Site, folder: Path | None, phase: Phase, databases: Databases) -> Given:
     catalog = Catalog.load()
     cluster = site.cluster(phase)
     assert cluster is not None
@@ -90,6 +92,7 @@ def given(site: Site, folder: Path | None, phase: Phase) -> Given:
         secrets={each.name: pulumi.Output.secret(f"canary-{each.name}") for each in required(site)},
         authority=("the certificate", pulumi.Output.secret("canary-key-of-the-authority")),
         options=pulumi.ResourceOptions(),
+        databases=databases,
     )
 
 

@@ -6,6 +6,7 @@ from rackwright.site.clusters import Clusters
 from rackwright.site.gateway import Gateway
 from rackwright.site.hosts import Host
 from rackwright.site.networks import Networks
+from rackwright.site.postgresql import PORT_BETWEEN_PHASES
 from rackwright.site.reading.faults import Place
 from rackwright.site.reading.judge import Broken
 from rackwright.site.reading.shown import shown
@@ -31,6 +32,7 @@ TAKEN = {
     10257: "the controller manager",
     10258: "the cloud controller",
     10259: "the scheduler",
+    PORT_BETWEEN_PHASES: "PostgreSQL, while the other phase's follows it,",
 }
 
 
