@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleParserError
-from ansible.parsing.vault import VaultSecret, VaultSecretsContext
+from ansible.parsing.vault import AnsibleVaultError, VaultSecret, VaultSecretsContext
 from ansible.plugins.inventory import BaseInventoryPlugin
 from ansible.utils.vars import load_extra_vars
 
@@ -100,14 +100,26 @@ def _refuse_unknown_phase(told: Any, site: Site) -> None:
 
 
 def _unlock(loader: Any, folder: Path) -> None:
-    """Let Ansible open the vault beside the site with the password beside it, unless it was given passwords."""
+    """Let Ansible open the vault beside the site with the password beside it, unless it was given passwords.
+
+    Raises Refusal where the vault does not open; Ansible itself would say it in the first play, and name no file.
+    """
     context = VaultSecretsContext.current(optional=True)
     given = context.secrets if context else []
     vault = Vault.of(folder)
-    if given or not vault.exists():
+    if not vault.exists():
         return
-    given.append(("default", VaultSecret(cipher.password(vault.password_file))))
-    loader.set_vault_secrets(given)
+    if not given:
+        vault.read()
+        given.append(("default", VaultSecret(cipher.password(vault.password_file))))
+        loader.set_vault_secrets(given)
+    try:
+        loader.load_from_file(str(vault.file), cache="none")
+    except AnsibleVaultError:
+        raise Refusal(
+            f"{vault.file} does not open with the password that Ansible was given: it was made with another.",
+            "Give the right one with --ask-vault-pass or --vault-password-file, or none where it lies beside the site.",
+        ) from None
 
 
 def _fill(inventory: Any, found: Inventory) -> None:

@@ -193,7 +193,17 @@ class TestTheVault:
         vault.password_file.write_text("another-Password-4821\n")
         result = ansible("ansible-playbook", "-i", lab, play("x"))
         assert result.returncode != 0
+        assert f"{vault.file} does not open with the password of {vault.password_file}" in result.stderr
+        assert "Put the right password there" in result.stderr
+        assert "PLAY" not in result.stdout
         assert not (tmp_path / "gpu-01").exists()
+
+    def test_with_another_password_that_ansible_was_told_fails_as_soon(self, ansible, lab, vault, play, tmp_path):
+        (tmp_path / "other").write_text("another-Password-4821\n")
+        result = ansible("ansible-playbook", "-i", lab, play("x"), "--vault-password-file", tmp_path / "other")
+        assert result.returncode != 0
+        assert f"{vault.file} does not open with the password that Ansible was given" in result.stderr
+        assert "PLAY" not in result.stdout
 
 
 def test_two_hundred_hosts(ansible, rack, play, tmp_path):

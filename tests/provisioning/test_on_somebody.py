@@ -1,4 +1,4 @@
-"""Where our ansible.cfg does not lie, Ansible reads no site: every playbook ends before its first play."""
+"""A playbook that would do nothing for anybody is refused: no site was read, or none of its hosts is meant."""
 
 import os
 import subprocess
@@ -73,3 +73,28 @@ def test_a_playbook_of_ones_own_is_not_ours_to_refuse(tmp_path):
     (tmp_path / "mine.yml").write_text("[{name: Mine, hosts: nobody, gather_facts: false}]")
     told = {"ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "playbooks/callback_plugins")}
     assert started(tmp_path, "-i", "localhost,", "mine.yml", **told).returncode == 0
+
+
+class TestANodeOrALimitThatIsNotMeant:
+    """The root of the checkout, and a real sample: each is refused before a machine is asked."""
+
+    @pytest.mark.parametrize(
+        ("playbook", "arguments", "words"),
+        [
+            ("k3s", ["-i", "inventory/lab", "--limit", "agents-01"], "no play of playbooks/k3s.yml has a host here"),
+            ("kubernetes", ["-i", "inventory/example"], "phase 1 has hgx-01; phase 2 has none"),
+            ("provision", ["-i", "inventory/lab", "--limit", "nobody"], "no hosts to target"),
+            (
+                "reset",
+                ["-i", "inventory/lab", "-i", "gpu-09,"],
+                "Nothing was touched: gpu-09 came from another inventory",
+            ),
+            ("reset", ["-i", "inventory/lab", "--limit", "gpu-02"], "there are gpu-02; you named gpu-01"),
+            ("node", ["-i", "inventory/lab", "--limit", "gpu-01,control-01"], "No --limit is taken"),
+        ],
+    )
+    def test_ends_with_a_sentence(self, tmp_path, playbook, arguments, words):
+        done = started(ROOT, *arguments, f"playbooks/{playbook}.yml", *ANSWERS, ANSIBLE_HOME=str(tmp_path))
+        assert done.returncode != 0, done.stdout
+        assert words in " ".join((done.stderr + done.stdout).split())
+        assert "changed=1" not in done.stdout
