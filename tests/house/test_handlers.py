@@ -39,6 +39,17 @@ def test_no_restart_hangs_on_what_this_run_has_changed():
         assert "is changed" not in words, f"{file}: {task['name']}"
 
 
+def test_systemd_reads_its_files_again_only_where_one_is_newer():
+    """Else it would at every run, for seconds on a busy host: see the role services. A reset has nothing to compare."""
+    always = {
+        str(file.relative_to(PLAYBOOKS / "roles"))
+        for file, task in tasks()
+        if (task.get("ansible.builtin.systemd_service") or {}).get("daemon_reload") is True
+    }
+    resets, upgrade = {"storage/tasks/unmount.yml", "k3s/tasks/reset.yml"}, {"kubernetes/tasks/upgrade_node.yml"}
+    assert always == {"services/tasks/main.yml", *resets, *upgrade}
+
+
 def test_an_empty_file_is_not_taken_for_a_whole_one():
     """What `force: false` leaves alone may be what a power cut left of a file that was just written: nothing."""
     for file, task in tasks():
