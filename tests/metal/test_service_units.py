@@ -1,16 +1,15 @@
-"""Units that are to run and to begin at boot, by the role's own tasks and the real Ansible; systemctl is played."""
+"""Units that are to run and to begin at boot, by the module itself; systemctl is played (guests have the real one)."""
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+MODULE = Path(__file__).resolve().parents[2] / "playbooks/roles/services/library/service_units.py"
+BOTH = {"at_boot": True, "running": True}
 # Knows units out of a file: what is on the drive, and what it has read of that.
 SYSTEMCTL = """#!{python}
 import fnmatch, json, sys
@@ -61,29 +60,18 @@ class Host:
         known = {f"{name}.service": {"Names": f"{name}.service", **SETTLED, **unit} for name, unit in units.items()}
         self.units.write_text(json.dumps(known))
 
-    def run(self, *units: str, entry: str = "run", code: int = 0, options=(), **wishes) -> tuple[int, list[str], str]:
-        """How much the role changed, what it told systemd, and what was said."""
-        given = {"services_units": list(units), **{f"services_{name}": wish for name, wish in wishes.items()}}
-        role = {"ansible.builtin.include_role": {"name": "services", "tasks_from": entry}, "vars": given}
-        (self.folder / "play.yml").write_text(
-            yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}])
-        )
+    def run(self, *units: str, checks: bool = False, code: int = 0, **wishes: bool) -> tuple[bool, list[str], str]:
+        """Whether the module changes anything, what it told systemd, and what it says where it fails."""
+        given = {"names": list(units), **wishes, "_ansible_check_mode": checks}
         (self.folder / "asked").write_text("")
-        environment = {
-            **os.environ,
-            "PATH": ":".join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
-            "HOME": str(self.folder),
-            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
-            "ANSIBLE_ROLES_PATH": str(ROOT / "playbooks/roles"),
-        }
-        command = ["ansible-playbook", "--inventory=localhost,", "--connection=local", *options]
         done = subprocess.run(
-            [*command, self.folder / "play.yml"], env=environment, capture_output=True, text=True, check=False
-        )
-        said = done.stdout + done.stderr
-        assert done.returncode == code, said
+            [sys.executable, MODULE], input=json.dumps({"ANSIBLE_MODULE_ARGS": given}), capture_output=True, text=True,
+            env=os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}"}, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout + done.stderr
+        answer = json.loads(done.stdout)
         told = [words for words in (self.folder / "asked").read_text().splitlines() if not words.startswith("show")]
-        return int(re.search(r"changed=(\d+)", done.stdout)[1]), told, said
+        return answer.get("changed", False), told, answer.get("msg", "")
 
 
 @pytest.fixture
@@ -93,53 +81,51 @@ def host(tmp_path):
 
 def test_what_is_so_already_is_asked_about_once_and_told_nothing(host):
     host.has(chrony={}, ports={"UnitFileState": "static"})
-    assert host.run("chrony.service", "ports.service")[:2] == (0, [])
+    assert host.run("chrony.service", "ports.service", **BOTH) == (False, [], "")
     assert (host.folder / "asked").read_text().splitlines() == ["show chrony.service ports.service"]
 
 
 def test_only_what_is_not_so_yet_is_told_and_a_look_tells_nothing(host):
     host.has(chrony={}, ports={"UnitFileState": "disabled", "ActiveState": "inactive"}, other={"ActiveState": "failed"})
     units = ("chrony.service", "ports.service", "other.service")
-    assert host.run(*units, options=["--check"])[:2] == (1, [])
-    assert host.run(*units)[:2] == (1, ["enable ports.service", "start ports.service other.service"])
-    assert host.run(*units)[:2] == (0, [])
+    assert host.run(*units, checks=True, **BOTH) == (True, [], "")
+    assert host.run(*units, **BOTH) == (True, ["enable ports.service", "start ports.service other.service"], "")
+    assert host.run(*units, **BOTH) == (False, [], "")
 
 
-def test_a_wish_that_nobody_has_is_not_granted(host):
+@pytest.mark.parametrize(("wish", "told"), [("at_boot", "enable ports.service"), ("running", "start ports.service")])
+def test_a_wish_that_nobody_has_is_not_granted(host, wish, told):
     host.has(ports={"UnitFileState": "disabled", "ActiveState": "inactive"})
-    assert host.run("ports.service", running=False)[1] == ["enable ports.service"]
-    host.has(ports={"UnitFileState": "disabled", "ActiveState": "inactive"})
-    assert host.run("ports.service", at_boot=False)[1] == ["start ports.service"]
+    assert host.run("ports.service", **{wish: True})[1] == [told]
 
 
 def test_newer_files_and_new_units_are_read_once(host):
     host.has(chrony={"NeedDaemonReload": "yes"}, ports={"NeedDaemonReload": "yes"})
-    assert host.run("chrony.service", "ports.service")[:2] == (0, ["daemon-reload"])
+    assert host.run("chrony.service", "ports.service", **BOTH) == (False, ["daemon-reload"], "")
     host.has(ports={"LoadState": "unread", "UnitFileState": "disabled", "ActiveState": "inactive"})
-    assert host.run("ports.service")[1] == ["daemon-reload", "enable ports.service", "start ports.service"]
-    assert host.run("ports.service")[:2] == (0, [])
+    assert host.run("ports.service", **BOTH)[1] == ["daemon-reload", "enable ports.service", "start ports.service"]
+    assert host.run("ports.service", **BOTH) == (False, [], "")
 
 
 def test_units_that_are_only_read_may_be_away_and_are_not_started(host):
     host.has(chrony={"ActiveState": "inactive", "UnitFileState": "disabled"})
-    assert host.run("chrony.service", "none.service", "*.swap", entry="read")[:2] == (0, [])
+    assert host.run("chrony.service", "none.service", "*.swap") == (False, [], "")
     host.has(chrony={}, ports={"NeedDaemonReload": "yes"})
-    assert host.run("none.service", "p*.service", entry="read")[:2] == (0, ["daemon-reload"])
+    assert host.run("none.service", "p*.service") == (False, ["daemon-reload"], "")
 
 
 def test_an_alias_is_the_unit_that_it_stands_for(host):
     host.has(chrony={"Names": "chrony.service chronyd.service", "UnitFileState": "disabled"})
-    host.units.write_text(host.units.read_text().replace('"chrony.service":', '"chronyd.service":'))
-    assert host.run("chronyd.service", options=["--check"])[0] == 1
+    assert host.run("chronyd.service", checks=True, **BOTH)[0]
 
 
 @pytest.mark.parametrize("state", ["masked", "not-found", "error"])
 def test_one_that_cannot_begin_is_named(host, state):
     host.has(gone={"LoadState": state, "ActiveState": "inactive", "UnitFileState": ""})
-    assert f"gone.service cannot begin: systemd says {state}." in " ".join(host.run("gone.service", code=2)[2].split())
+    assert f"gone.service cannot begin: systemd says {state}." in host.run("gone.service", code=1, **BOTH)[2]
 
 
 def test_one_that_does_not_start_says_why(host):
     host.has(broken={"ActiveState": "inactive"})
-    said = host.run("broken.service", code=2)[2]
-    assert "`systemctl start broken.service` ended with 1: Job for broken.service failed." in " ".join(said.split())
+    said = host.run("broken.service", code=1, **BOTH)[2]
+    assert said == "`systemctl start broken.service` ended with 1: Job for broken.service failed."
