@@ -8,6 +8,7 @@ from typing import Any
 
 import pulumi
 import pytest
+from google.protobuf import json_format
 from pulumi.runtime import get_root_resource
 from pulumi.runtime.mocks import MockMonitor, Mocks
 from pulumi.runtime.settings import ROOT as STACK
@@ -34,6 +35,14 @@ class Registered:
     def named(self, name: str, kind: str = "") -> Any:
         (found,) = [each for each in self.resources if each.name == name and each.type.endswith(kind)]
         return found
+
+    def manifest(self, name: str, kind: str = "") -> dict[str, Any]:
+        """A resource's own words."""
+        return json_format.MessageToDict(self.named(name, kind).object)
+
+    def names(self, kind: str) -> set[str]:
+        """Names of all of a kind."""
+        return {each.name for each in self.resources if each.type.endswith(f":{kind}")}
 
 
 class _Mocks(Mocks):
@@ -94,6 +103,12 @@ def given(site: Site, folder: Path | None, phase: Phase, databases: Databases) -
         options=pulumi.ResourceOptions(),
         databases=databases,
     )
+
+
+@pytest.fixture(scope="module")
+def rack(request, lay) -> Registered:
+    """What phase 2 registers of the site that a file of tests is about: its SITE."""
+    return lay(request.module.SITE, phase=2)
 
 
 @pytest.fixture(scope="session", params=("example", "lab", "workstation"))

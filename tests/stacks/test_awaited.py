@@ -19,10 +19,6 @@ def before(lay):
     return lay(awaiting(LAB, ["gpu-01"], Catalog.load()).model_copy(update={"name": "lab-before"}), phase=2)
 
 
-def manifest(registered, name, kind):
-    return json_format.MessageToDict(registered.named(name, kind).object)
-
-
 def test_the_host_that_joins_only_adds(before, lay):
     def names(registered):
         return {(each.type, each.name) for each in registered.resources if not each.type.startswith("pulumi:")}
@@ -31,10 +27,10 @@ def test_the_host_that_joins_only_adds(before, lay):
 
 
 def test_replicas_and_copies_are_those_that_the_new_hosts_carry(before):
-    assert manifest(before, "models/llama-70b", ":StatefulSet")["spec"]["replicas"] == 3
-    assert manifest(before, "models/qwen3-32b", ":StatefulSet")["spec"]["replicas"] == 2
-    assert manifest(before, "postgres/postgres", ":Cluster")["spec"]["instances"] == 2
-    assert manifest(before, "qdrant/qdrant", ":Release")["values"]["replicaCount"] == 1
+    assert before.manifest("models/llama-70b", ":StatefulSet")["spec"]["replicas"] == 3
+    assert before.manifest("models/qwen3-32b", ":StatefulSet")["spec"]["replicas"] == 2
+    assert before.manifest("postgres/postgres", ":Cluster")["spec"]["instances"] == 2
+    assert before.manifest("qdrant/qdrant", ":Release")["values"]["replicaCount"] == 1
 
 
 def test_nothing_speaks_of_the_host_that_is_awaited(before):

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-from google.protobuf import json_format
 
 from rackwright.errors import Refusal
 from rackwright.site.site import Site
@@ -38,10 +37,6 @@ def kinds(registered, namespace):
     return sorted(found)
 
 
-def manifest(registered, name, kind):
-    return json_format.MessageToDict(registered.named(name, kind).object)
-
-
 def test_what_is_awaited_is_not_there_nor_what_writes_to_it(awaited, copied, own):
     assert {"Cluster", "Database", "ScheduledBackup", "PodMonitor"}.isdisjoint(kinds(awaited, "postgres"))
     assert {"Release", "Secret", "ObjectStore"} <= set(kinds(awaited, "postgres"))  # what the server will need
@@ -51,8 +46,8 @@ def test_what_is_awaited_is_not_there_nor_what_writes_to_it(awaited, copied, own
 
 
 def test_a_copy_is_there_without_databases_of_its_own_and_says_nothing_of_how_it_began(copied, own):
-    found = manifest(copied, "postgres/postgres", ":Cluster")["spec"]
-    whole = manifest(own, "postgres/postgres", ":Cluster")["spec"]
+    found = copied.manifest("postgres/postgres", ":Cluster")["spec"]
+    whole = own.manifest("postgres/postgres", ":Cluster")["spec"]
     assert found == {key: value for key, value in whole.items() if key != "bootstrap"}
     assert {"bootstrap", "replica", "externalClusters"}.isdisjoint(found)  # the rollout rules these
     assert "Database" not in kinds(copied, "postgres")

@@ -19,12 +19,6 @@ def lab(lay):
     return lay(LAB, phase=2)
 
 
-@pytest.fixture
-def manifest(lab):
-    """A resource's own words."""
-    return lambda name, kind="": json_format.MessageToDict(lab.named(name, kind).object)
-
-
 def test_names_of_phase_2_are_those_that_they_were(lab):
     names = sorted(f"{each.type} {each.name}" for each in lab.resources if not each.type.startswith("pulumi:"))
     assert "\n".join(names) + "\n" == NAMES.read_text()
@@ -57,46 +51,46 @@ def test_both_phases_sign_by_one_authority(lay, lab):
             assert told[0]["spec"]["issuerRef"]["name"] == "rackwright-authority"
 
 
-def test_data_survives_a_node(manifest):
-    qdrant = manifest("qdrant/qdrant", ":Release")["values"]
+def test_data_survives_a_node(lab):
+    qdrant = lab.manifest("qdrant/qdrant", ":Release")["values"]
     assert qdrant["replicaCount"] == LAB.vectors.phase2.replicas == 3
     assert qdrant["config"]["cluster"]["enabled"]
-    assert manifest("postgres/postgres", ":Cluster")["spec"]["instances"] == 3
+    assert lab.manifest("postgres/postgres", ":Cluster")["spec"]["instances"] == 3
 
 
-def test_engines_let_the_gateway_and_the_router_in_and_nobody_else(manifest):
-    ways = manifest("models/models", ":NetworkPolicy")["spec"]["ingress"]
+def test_engines_let_the_gateway_and_the_router_in_and_nobody_else(lab):
+    ways = lab.manifest("models/models", ":NetworkPolicy")["spec"]["ingress"]
     spaces = [peer["namespaceSelector"]["matchLabels"] for way in ways for peer in way["from"]]
     assert {space["kubernetes.io/metadata.name"] for space in spaces} == {"gateway", "router", "monitoring"}
 
 
-def test_the_gateway_asks_the_pickers(lab, manifest):
+def test_the_gateway_asks_the_pickers(lab):
     assert set(lab.outputs["gateway"]["models"]) == {model.name for model, _ in LAB.models_in(2)}
-    assert '"router"' in json.dumps(manifest("gateway/gateway", ":NetworkPolicy")["spec"]["egress"])
+    assert '"router"' in json.dumps(lab.manifest("gateway/gateway", ":NetworkPolicy")["spec"]["egress"])
 
 
-def test_the_door_moves_between_nodes(manifest, lab):
+def test_the_door_moves_between_nodes(lab):
     assert lab.outputs["gateway"]["address"] == str(LAB.gateway.address)
-    assert str(LAB.gateway.address) in json.dumps(manifest("gateway/gateway", ":Service"))
+    assert str(LAB.gateway.address) in json.dumps(lab.manifest("gateway/gateway", ":Service"))
 
 
 @pytest.mark.parametrize(("model", "serving"), LAB.models_in(2), ids=lambda each: getattr(each, "name", ""))
-def test_engines_take_the_urgent_first(manifest, model, serving):
-    spec = manifest(f"models/{model.name}", ":StatefulSet")["spec"]
+def test_engines_take_the_urgent_first(lab, model, serving):
+    spec = lab.manifest(f"models/{model.name}", ":StatefulSet")["spec"]
     assert spec["replicas"] == serving.replicas
     (engine,) = spec["template"]["spec"]["containers"]
     assert "--scheduling-policy=priority" in engine["command"]
 
 
 @pytest.mark.parametrize("pool", ["agents", "training"])
-def test_a_pool_takes_no_place_from_what_serves(manifest, pool):
-    rank = manifest(f"{pool}/rackwright-{pool}", ":PriorityClass")
+def test_a_pool_takes_no_place_from_what_serves(lab, pool):
+    rank = lab.manifest(f"{pool}/rackwright-{pool}", ":PriorityClass")
     assert rank["preemptionPolicy"] == "Never"
     assert rank["value"] < 0
 
 
-def test_tools_reach_names_the_gateway_and_what_the_site_names(manifest):
-    ways = manifest("agents/agents", ":NetworkPolicy")["spec"]["egress"]
+def test_tools_reach_names_the_gateway_and_what_the_site_names(lab):
+    ways = lab.manifest("agents/agents", ":NetworkPolicy")["spec"]["egress"]
     peers = [peer for way in ways for peer in way["to"]]
     spaces = {
         peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]

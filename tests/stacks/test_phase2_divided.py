@@ -3,9 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-from google.protobuf import json_format
-
 from rackwright.site.moving import usual_move
 from rackwright.site.site import Site
 
@@ -13,45 +10,30 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = Site.load(ROOT / "tests" / "fixtures" / "valid" / "divided.yml")
 
 
-@pytest.fixture(scope="module")
-def rack(lay):
-    return lay(SITE, phase=2)
-
-
-@pytest.fixture
-def manifest(rack):
-    """A resource's own words."""
-    return lambda name, kind="": json_format.MessageToDict(rack.named(name, kind).object)
-
-
-def names(rack, kind) -> set[str]:
-    return {each.name for each in rack.resources if each.type.endswith(f":{kind}")}
-
-
 def test_each_half_has_a_set_a_name_a_monitor_and_larger_ones_come_first(rack):
     groups = [each.model for each in SITE.groups_in(2)]
     for kind in ("StatefulSet", "Service", "PodMonitor"):
-        assert {f"models/{each.name}" for each in groups} <= names(rack, kind)
+        assert {f"models/{each.name}" for each in groups} <= rack.names(kind)
     sets = [each.name.removeprefix("models/") for each in rack.resources if each.type.endswith(":StatefulSet")]
     gpus = {each.name: each.gpus for each in groups}
     order = [gpus[name] for name in sets if name in gpus]
     assert order == sorted(order, reverse=True)
 
 
-def test_clients_and_pickers_know_a_model_by_its_one_name(rack, manifest):
+def test_clients_and_pickers_know_a_model_by_its_one_name(rack):
     served = {model.name for model, _ in SITE.models_in(2)}
     assert set(rack.outputs["gateway"]["models"]) == served
-    pools = {each.removeprefix("router/") for each in names(rack, "InferencePool")}
+    pools = {each.removeprefix("router/") for each in rack.names("InferencePool")}
     assert pools == served
-    selector = manifest("router/llama-70b", ":InferencePool")["spec"]["selector"]["matchLabels"]
+    selector = rack.manifest("router/llama-70b", ":InferencePool")["spec"]["selector"]["matchLabels"]
     for half in ("llama-70b", "llama-70b-prefill"):
-        pods = manifest(f"models/{half}", ":StatefulSet")["spec"]["template"]["metadata"]["labels"]
+        pods = rack.manifest(f"models/{half}", ":StatefulSet")["spec"]["template"]["metadata"]["labels"]
         assert selector.items() <= pods.items()
 
 
-def test_pickers_of_divided_models_alone_choose_twice(manifest):
+def test_pickers_of_divided_models_alone_choose_twice(rack):
     for model, serving in SITE.models_in(2):
-        told = json.loads(manifest(f"router/{model.name}", ":ConfigMap")["data"]["picker.json"])
+        told = json.loads(rack.manifest(f"router/{model.name}", ":ConfigMap")["data"]["picker.json"])
         profiles = [each["name"] for each in told["schedulingProfiles"]]
         assert profiles == (["prefill", "decode"] if serving.disaggregation else ["default"])
         found = [each["parameters"] for each in told["plugins"] if each["type"] == "prefix-based-pd-decider"]
@@ -59,33 +41,32 @@ def test_pickers_of_divided_models_alone_choose_twice(manifest):
         assert found == ([{"nonCachedTokens": move.least_tokens}] if move else [])
 
 
-def test_ways_lead_from_those_that_answer_to_those_that_compute(rack, manifest):
-    between = {each for each in names(rack, "NetworkPolicy") if "ask" in each}
+def test_ways_lead_from_those_that_answer_to_those_that_compute(rack):
+    between = {each for each in rack.names("NetworkPolicy") if "ask" in each}
     assert between == {f"models/{name}-{way}" for name in ("llama-70b", "qwen3-32b") for way in ("asks", "is-asked")}
-    (way,) = manifest("models/llama-70b-is-asked", ":NetworkPolicy")["spec"]["ingress"]
-    pods = manifest("models/llama-70b", ":StatefulSet")["spec"]["template"]["metadata"]["labels"]
+    (way,) = rack.manifest("models/llama-70b-is-asked", ":NetworkPolicy")["spec"]["ingress"]
+    pods = rack.manifest("models/llama-70b", ":StatefulSet")["spec"]["template"]["metadata"]["labels"]
     assert way["from"][0]["podSelector"]["matchLabels"].items() <= pods.items()
 
 
 def test_ports_are_handed_out_only_where_caches_move(rack, lay):
-    assert "rdma/rdma-ports" in names(rack, "DaemonSet")
+    assert "rdma/rdma-ports" in rack.names("DaemonSet")
     whole = tuple(
         each.model_copy(update={"phase2": each.phase2.model_copy(update={"disaggregation": None})})
         for each in SITE.models
     )
-    assert "rdma/rdma-ports" not in names(
-        lay(SITE.model_copy(update={"name": "whole", "models": whole}), phase=2), "DaemonSet"
-    )
+    undivided = lay(SITE.model_copy(update={"name": "whole", "models": whole}), phase=2)
+    assert "rdma/rdma-ports" not in undivided.names("DaemonSet")
 
 
-def test_both_halves_take_their_port_s_address_on_the_storage_network(manifest):
+def test_both_halves_take_their_port_s_address_on_the_storage_network(rack):
     for name in ("llama-70b", "llama-70b-prefill"):
-        (engine,) = manifest(f"models/{name}", ":StatefulSet")["spec"]["template"]["spec"]["containers"]
+        (engine,) = rack.manifest(f"models/{name}", ":StatefulSet")["spec"]["template"]["spec"]["containers"]
         told = {each["name"]: each.get("value") for each in engine["env"]}
         assert told["UCX_IB_ROCE_SUBNETS"] == str(SITE.networks.storage.cidr)
 
 
-def test_a_budget_is_each_half_s_own(rack, manifest):
-    for name in names(rack, "PodDisruptionBudget") & {f"models/{each.model.name}" for each in SITE.groups_in(2)}:
-        selector = manifest(name, ":PodDisruptionBudget")["spec"]["selector"]["matchLabels"]
+def test_a_budget_is_each_half_s_own(rack):
+    for name in rack.names("PodDisruptionBudget") & {f"models/{each.model.name}" for each in SITE.groups_in(2)}:
+        selector = rack.manifest(name, ":PodDisruptionBudget")["spec"]["selector"]["matchLabels"]
         assert selector["app.kubernetes.io/instance"] == name.removeprefix("models/")

@@ -3,9 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-from google.protobuf import json_format
-
 from rackwright.site.lws_names import INDEX
 from rackwright.site.site import Site
 
@@ -14,27 +11,12 @@ SITE = Site.load(ROOT / "tests" / "fixtures" / "valid" / "spanning.yml")
 SPANNING, OTHER = "deepseek-v3", "qwen3-32b"
 
 
-@pytest.fixture(scope="module")
-def rack(lay):
-    return lay(SITE, phase=2)
-
-
-@pytest.fixture
-def manifest(rack):
-    """A resource's own words."""
-    return lambda name, kind="": json_format.MessageToDict(rack.named(name, kind).object)
-
-
-def names(rack, kind) -> set[str]:
-    return {each.name for each in rack.resources if each.type.endswith(f":{kind}")}
-
-
 def test_names_are_those_that_they_were(rack):
     """A changed name replaces the thing."""
     assert {each.name for each in rack.resources if each.name.startswith("groups/")} == {"groups/groups", "groups/lws"}
-    assert names(rack, "LeaderWorkerSet") == {f"models/{SPANNING}"}
-    assert f"models/{SPANNING}" not in names(rack, "StatefulSet")
-    assert f"models/{OTHER}" in names(rack, "StatefulSet")
+    assert rack.names("LeaderWorkerSet") == {f"models/{SPANNING}"}
+    assert f"models/{SPANNING}" not in rack.names("StatefulSet")
+    assert f"models/{OTHER}" in rack.names("StatefulSet")
 
 
 def test_a_site_without_such_a_model_has_no_controller_of_groups(lay):
@@ -51,36 +33,36 @@ def test_sets_come_after_their_controller_and_smaller_replicas_after_them(rack):
     assert f"models/{SPANNING}" in waits(f"models/{OTHER}", ":StatefulSet")
 
 
-def test_smaller_replicas_come_when_those_that_follow_are_there_as_well(manifest):
+def test_smaller_replicas_come_when_those_that_follow_are_there_as_well(rack):
     """The set counts those that lead, and those that follow are made after them."""
-    waits = manifest(f"models/{SPANNING}", ":PodDisruptionBudget")["metadata"]["annotations"]["pulumi.com/waitFor"]
+    waits = rack.manifest(f"models/{SPANNING}", ":PodDisruptionBudget")["metadata"]["annotations"]["pulumi.com/waitFor"]
     assert waits == "jsonpath={.status.expectedPods}=2"
 
 
-def test_the_picker_chooses_among_those_that_lead(manifest):
-    selector = manifest(f"router/{SPANNING}", ":InferencePool")["spec"]["selector"]["matchLabels"]
+def test_the_picker_chooses_among_those_that_lead(rack):
+    selector = rack.manifest(f"router/{SPANNING}", ":InferencePool")["spec"]["selector"]["matchLabels"]
     assert selector[INDEX] == "0"
-    assert manifest(f"models/{SPANNING}", ":Service")["spec"]["selector"] == selector
-    assert manifest(f"models/{SPANNING}", ":PodMonitor")["spec"]["selector"]["matchLabels"] == selector
-    assert INDEX not in manifest(f"router/{OTHER}", ":InferencePool")["spec"]["selector"]["matchLabels"]
+    assert rack.manifest(f"models/{SPANNING}", ":Service")["spec"]["selector"] == selector
+    assert rack.manifest(f"models/{SPANNING}", ":PodMonitor")["spec"]["selector"]["matchLabels"] == selector
+    assert INDEX not in rack.manifest(f"router/{OTHER}", ":InferencePool")["spec"]["selector"]["matchLabels"]
 
 
 def test_the_gateway_knows_it_by_its_name(rack):
     assert set(rack.outputs["gateway"]["models"]) == {SPANNING, OTHER}
 
 
-def test_priority_is_the_engine_s_as_everywhere(manifest):
-    made = manifest(f"models/{SPANNING}", ":LeaderWorkerSet")["spec"]["leaderWorkerTemplate"]
+def test_priority_is_the_engine_s_as_everywhere(rack):
+    made = rack.manifest(f"models/{SPANNING}", ":LeaderWorkerSet")["spec"]["leaderWorkerTemplate"]
     (engine,) = made["leaderTemplate"]["spec"]["containers"]
     assert "--scheduling-policy=priority" in engine["command"]
-    told = json.loads(manifest(f"router/{SPANNING}", ":ConfigMap")["data"]["picker.json"])
+    told = json.loads(rack.manifest(f"router/{SPANNING}", ":ConfigMap")["data"]["picker.json"])
     assert [each["name"] for each in told["schedulingProfiles"]] == ["default"]
 
 
-def test_the_controller_is_the_pinned_one(manifest):
-    told = manifest("groups/lws", ":Release")["values"]["image"]["manager"]
+def test_the_controller_is_the_pinned_one(rack):
+    told = rack.manifest("groups/lws", ":Release")["values"]["image"]["manager"]
     assert told["tag"] == "v0.10.0"
 
 
 def test_rdma_ports_are_handed_out_for_its_stages(rack):
-    assert "rdma/rdma-ports" in names(rack, "DaemonSet")
+    assert "rdma/rdma-ports" in rack.names("DaemonSet")

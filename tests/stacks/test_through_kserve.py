@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from google.protobuf import json_format
 
 from components.llm_d.definitions import definitions
@@ -16,21 +15,6 @@ from rackwright.site.site import Site
 ROOT = Path(__file__).resolve().parents[2]
 SITE = Site.load(ROOT / "tests" / "fixtures" / "valid" / "kserve_rack.yml")
 (OURS, _), (THEIRS, SERVING) = SITE.models_in(2)
-
-
-@pytest.fixture(scope="module")
-def rack(lay):
-    return lay(SITE, phase=2)
-
-
-@pytest.fixture
-def manifest(rack):
-    """A resource's own words."""
-    return lambda name, kind="": json_format.MessageToDict(rack.named(name, kind).object)
-
-
-def named(registered, kind: str) -> set[str]:
-    return {each.name for each in registered.resources if each.type.endswith(f":{kind}")}
 
 
 def test_a_site_that_gives_it_no_model_has_nothing_of_it(lay):
@@ -54,17 +38,17 @@ def test_names_are_those_that_they_were(rack):
 
 
 def test_each_model_has_one_owner(rack):
-    assert named(rack, "StatefulSet") & {f"models/{OURS.name}", f"models/{THEIRS.name}"} == {f"models/{OURS.name}"}
-    assert named(rack, "LLMInferenceService") == {f"kserve/{THEIRS.name}"}
-    assert named(rack, "InferencePool") == {f"router/{OURS.name}"}
+    assert rack.names("StatefulSet") & {f"models/{OURS.name}", f"models/{THEIRS.name}"} == {f"models/{OURS.name}"}
+    assert rack.names("LLMInferenceService") == {f"kserve/{THEIRS.name}"}
+    assert rack.names("InferencePool") == {f"router/{OURS.name}"}
     assert f"router/{THEIRS.name}" not in {each.name for each in rack.resources}
 
 
-def test_definitions_that_both_use_have_one_owner(rack, manifest):
+def test_definitions_that_both_use_have_one_owner(rack):
     """The chart that would bring them is told not to; whoever uninstalls it takes no pool of the router's."""
     shared = {f"router/{each['metadata']['name']}" for each in definitions()}
-    assert named(rack, "CustomResourceDefinition") == shared
-    told = manifest("kserve/kserve-llmisvc-resources", ":Release")["values"]
+    assert rack.names("CustomResourceDefinition") == shared
+    told = rack.manifest("kserve/kserve-llmisvc-resources", ":Release")["values"]
     assert told["kserve"]["llmisvc"]["createGIECRDs"] is False
 
 
@@ -104,8 +88,8 @@ def test_nothing_is_made_in_a_namespace_before_that_is_there(rack):
             }, each.name
 
 
-def test_the_engine_is_told_what_ours_would_be_told(manifest):
-    spec = manifest(f"kserve/{THEIRS.name}")["spec"]
+def test_the_engine_is_told_what_ours_would_be_told(rack):
+    spec = rack.manifest(f"kserve/{THEIRS.name}")["spec"]
     (engine,) = spec["template"]["containers"]
     assert engine["command"] == command(THEIRS, SERVING, routed=True, counted=False)
     assert "--scheduling-policy=priority" in engine["command"]
@@ -116,21 +100,21 @@ def test_the_engine_is_told_what_ours_would_be_told(manifest):
     assert "gateway" not in spec["router"]
 
 
-def test_the_gateway_asks_its_picker_as_it_asks_ours(manifest):
-    ways = json.dumps(manifest("gateway/gateway", ":NetworkPolicy")["spec"]["egress"])
+def test_the_gateway_asks_its_picker_as_it_asks_ours(rack):
+    ways = json.dumps(rack.manifest("gateway/gateway", ":NetworkPolicy")["spec"]["egress"])
     assert '"router"' in ways
     assert '"models"' in ways
-    spec = manifest(f"kserve/{THEIRS.name}")["spec"]["router"]["scheduler"]["pool"]["spec"]
+    spec = rack.manifest(f"kserve/{THEIRS.name}")["spec"]["router"]["scheduler"]["pool"]["spec"]
     assert spec["endpointPickerRef"]["name"] == kserve_names.picker_service(THEIRS.name)
-    objectives = manifest(f"router/{objective(THEIRS.name, 'batch')}")["spec"]
+    objectives = rack.manifest(f"router/{objective(THEIRS.name, 'batch')}")["spec"]
     assert objectives["poolRef"]["name"] == kserve_names.pool(THEIRS.name)
 
 
-def test_its_pods_are_found_by_what_finds_ours(manifest):
+def test_its_pods_are_found_by_what_finds_ours(rack):
     wanted = kserve_names.engine_labels(THEIRS.name)
-    assert manifest(f"models/{THEIRS.name}-hub", ":NetworkPolicy")["spec"]["podSelector"]["matchLabels"] == wanted
-    assert manifest(f"models/{THEIRS.name}", ":Service")["spec"]["selector"] == wanted
-    assert manifest(f"models/{THEIRS.name}", ":PodMonitor")["spec"]["selector"]["matchLabels"] == wanted
+    assert rack.manifest(f"models/{THEIRS.name}-hub", ":NetworkPolicy")["spec"]["podSelector"]["matchLabels"] == wanted
+    assert rack.manifest(f"models/{THEIRS.name}", ":Service")["spec"]["selector"] == wanted
+    assert rack.manifest(f"models/{THEIRS.name}", ":PodMonitor")["spec"]["selector"]["matchLabels"] == wanted
 
 
 def test_a_site_whose_models_are_all_given_away_still_owns_the_kinds(lay):
@@ -138,7 +122,7 @@ def test_a_site_whose_models_are_all_given_away_still_owns_the_kinds(lay):
         each.model_copy(update={"phase2": each.phase2.model_copy(update={"through": "kserve"})}) for each in SITE.models
     )
     given = lay(SITE.model_copy(update={"name": "given", "models": models}), phase=2)
-    assert named(given, "CustomResourceDefinition") == {f"router/{each['metadata']['name']}" for each in definitions()}
-    assert named(given, "LLMInferenceService") == {f"kserve/{each.name}" for each in models}
-    assert "router/llm-d-router" not in named(given, "PodMonitor")
-    assert not [name for name in named(given, "StatefulSet") if name.startswith(("router/", "models/"))]
+    assert given.names("CustomResourceDefinition") == {f"router/{each['metadata']['name']}" for each in definitions()}
+    assert given.names("LLMInferenceService") == {f"kserve/{each.name}" for each in models}
+    assert "router/llm-d-router" not in given.names("PodMonitor")
+    assert not [name for name in given.names("StatefulSet") if name.startswith(("router/", "models/"))]
