@@ -33,6 +33,11 @@ def pod(name: str, node: str) -> dict:
     return {"kind": "Pod", "metadata": metadata | {"ownerReferences": OWNER}, "spec": {"nodeName": node}}
 
 
+def claim(pod: str, of: str = NAME) -> dict:
+    metadata = {"namespace": "models", "name": f"models-{pod}", "labels": {SET: of}}
+    return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {}}
+
+
 def rack() -> list[dict]:
     """What phase 2 lays of it, and what the controller makes."""
     ours = labels(GROUP.model) | {SET: NAME}
@@ -45,6 +50,8 @@ def rack() -> list[dict]:
         pods(LEADS, ours),
         pod(LEADS, "gpu-01"),
         pod(f"{LEADS}-1", "gpu-02"),
+        *map(claim, (LEADS, f"{LEADS}-1")),
+        {"kind": "PersistentVolumeClaim", "metadata": {"namespace": "models", "name": "models-other-7"}, "spec": {}},
     ]
 
 
@@ -76,6 +83,22 @@ def test_two_on_one_host_are_told():
     objects = [*without(f"{LEADS}-1"), pod(f"{LEADS}-1", "gpu-01")]
     (said,) = faults(objects)
     assert said.startswith("Node gpu-01 holds several pods of the replica")
+
+
+@pytest.mark.parametrize(
+    "left",
+    [claim(f"{leader(NAME, 1)}-1"), claim(f"{LEADS}-2"), claim("old-0-1", of="old")],
+    ids=lambda each: each["metadata"]["name"],
+)
+def test_a_claim_of_a_replica_that_was_taken_away_is_told_once_nothing_mounts_it(left):
+    name = left["metadata"]["name"]
+    found = [each for each in groups_are_whole(Objects([*rack(), left]), SITE, 2) if each.outcome is Outcome.FAILED]
+    assert [(each.where, each.cure) for each in found] == [
+        (f"PersistentVolumeClaim models/{name}", f"kubectl -n models delete pvc {name}")
+    ]
+    ending = pod("ends", "gpu-02")
+    ending["spec"]["volumes"] = [{"name": "models", "persistentVolumeClaim": {"claimName": name}}]
+    assert faults([*rack(), left, ending]) == []
 
 
 def test_a_way_that_is_shut_is_told_in_both_directions():
