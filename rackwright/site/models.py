@@ -46,7 +46,10 @@ class Model(Settings):
         default=0.92, ge=0.1, le=0.98, description="Share of each GPU's memory that vLLM takes."
     )
     shared_memory_gib: int | None = Field(
-        default=None, ge=1, le=32_768, description="Shared memory; absent: 2 GiB and 1 more for each further GPU."
+        default=None,
+        ge=1,
+        le=32_768,
+        description="Shared memory of each pod; absent: 2 GiB and 1 more for each further GPU that it has on its host.",
     )
     mig_profile: MigProfile | None = Field(
         default=None, description="The MIG slice that a replica takes; with mig_strategy: mixed alone."

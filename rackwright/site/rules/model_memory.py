@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rackwright.site.gpu_resources import device_gib, offered, requested
+from rackwright.site.halves import prefill_name
 from rackwright.site.hosts import Gpus, Phase
 from rackwright.site.memory import kv_pool_gib
 from rackwright.site.models import Model
@@ -24,13 +25,16 @@ def model_fits_on_every_server(model: Model, place: Place, site: Site) -> Iterat
                 yield from _too_large(model, place, gpus)
 
 
-def shared_memory_suffices(model: Model, place: Place) -> Iterator[Broken]:
-    """NCCL wants 1 GiB of shared memory for each GPU of a replica, and crashes without."""
-    if model.gpus > 1 and model.shm_gib < model.gpus:
+def shared_memory_suffices(model: Model, place: Place, site: Site) -> Iterator[Broken]:
+    """NCCL wants 1 GiB of shared memory for each GPU of a pod, and crashes without; a pod is on one host."""
+    told, names = model.shared_memory_gib, {model.name, prefill_name(model.name)}
+    pods = [each.part for phase in site.phases for each in site.groups_in(phase) if each.model.name in names]
+    gpus = max((pod.gpus for pod in pods), default=1)
+    if told is not None and gpus > 1 and told < gpus:
         yield Broken(
             (*place, "shared_memory_gib"),
-            f"is {model.shm_gib}, and {model.gpus} GPUs want 1 GiB each",
-            f"write {model.gpus} or more, or leave it out ({model.gpus + 1})",
+            f"is {told}, and {gpus} GPUs on one host want 1 GiB each",
+            f"write {gpus} or more, or leave it out ({gpus + 1})",
         )
 
 
