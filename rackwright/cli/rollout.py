@@ -125,7 +125,8 @@ def _rollout(output: Output, folder: Path, *, changes: bool = False) -> "Rollout
 
     found, vault = Site.load(folder), Vault.of(folder)
     values = vault.read() if changes and vault.exists() else {}
-    ground = Ground(folder, way(found), values, _environment(folder, values), output.progress)
+    environment = _environment(folder, values) if changes else {}  # who only reads starts no program
+    ground = Ground(folder, way(found), values, environment, output.progress)
     return Rollout(folder, found, live(ground), output.progress, tuple(values.values()))
 
 

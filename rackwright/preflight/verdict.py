@@ -11,10 +11,10 @@ from rackwright.errors import Refusal
 from rackwright.preflight.excuses import excused
 from rackwright.preflight.finding import MEANING, Finding, Weight
 from rackwright.preflight.judge import judge
-from rackwright.preflight.silence import cure
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
+from rackwright.unanswered import cure
 
 ORDER = tuple(Weight)
 COUNTED = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from rackwright.errors import Refusal
 from rackwright.playbook import Came, Ended
-from rackwright.preflight.silence import cure, is_of_the_password
+from rackwright.unanswered import cure, is_of_the_password
 
 COLUMNS = ("ok", "changed", "failed", "unreachable")
 GOES_ON = "Mend that and run the same command again: it goes on where this one stopped"

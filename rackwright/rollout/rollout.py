@@ -1,7 +1,7 @@
 """What can be asked of a site's rollout: its plan, where it stands, that it goes on, that it goes back."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rackwright.errors import Refusal
@@ -31,7 +31,9 @@ class Rollout:
     @property
     def plan(self) -> Plan:
         """Its plan, and what of it can be carried out."""
-        return plan(self.site, self.world.built(plan(self.site).places))
+        found = plan(self.site)
+        built = self.world.built(found.places)
+        return replace(found, not_built=tuple(place.name for place in found.places if place.name not in built))
 
     def status(self) -> Status:
         """Where it stands by the journal."""

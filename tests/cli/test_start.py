@@ -33,6 +33,17 @@ def test_validating_loads_no_pulumi_and_no_ansible():
     assert not loaded("validate", "inventory/lab") & {"pulumi", "ansible", "rich"}
 
 
+def test_a_plan_of_a_rollout_loads_no_preflight_and_starts_no_program():
+    """Who only reads does not wait for the versions of tools, which are asked of each by starting it."""
+    watched = "import sys; sys.addaudithook(lambda event, _: sys.exit(event) if event == 'subprocess.Popen' else None)"
+    script = "\n".join([watched, LOADED.replace(" if '.' not in name", "")])
+    command = [sys.executable, "-c", script, "rollout", "plan", "inventory/lab"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    names = set(done.stderr.splitlines()[-1].split())
+    assert not names & {"pulumi", "ansible", "rich", "httpx", "rackwright.preflight"}
+    assert "Rollout of lab" in done.stdout
+
+
 def test_help_names_every_command_and_exit_code(rackwright):
     result = rackwright("--help")
     assert result.returncode == 0

@@ -18,8 +18,11 @@ MAY_IMPORT = {
     "rackwright.site": {"annotated_types", "pydantic", "pydantic_core", "yaml", "rackwright.errors"},
     "rackwright.playbook": {"rackwright.errors"},
     "rackwright.metal": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},
-    "rackwright.provisioning": {"rackwright.errors", "rackwright.playbook", "rackwright.preflight", "rackwright.site"},
-    "rackwright.preflight": {"pydantic", "yaml", "rackwright.errors", "rackwright.site", "rackwright.metal"},
+    "rackwright.unanswered": set(),
+    "rackwright.provisioning": {"rackwright.errors", "rackwright.playbook", "rackwright.site", "rackwright.unanswered"},
+    "rackwright.preflight": {
+        "pydantic", "yaml", "rackwright.errors", "rackwright.site", "rackwright.metal", "rackwright.unanswered",
+    },
     "rackwright.observe": {"pydantic", "rackwright.errors", "rackwright.site"},
     "rackwright.verify": {"pydantic", "rackwright.errors", "rackwright.site", "rackwright.preflight"},
     "rackwright.capacity": {"pydantic", "yaml", "rackwright.errors", "rackwright.site"},

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -47,9 +48,14 @@ def _must_be_unknown(error: Exception) -> None:
         raise error
 
 
+@cache  # a site is judged again and again where it is asked what it can do without
+def _parameters(rule: Rule) -> tuple[str, ...]:
+    return tuple(inspect.signature(rule).parameters)
+
+
 def _cases(rule: Rule, blocks: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What a rule is called with, one call after the other; the mapping is filled anew for each."""
-    wanted = inspect.signature(rule).parameters
+    wanted = _parameters(rule)
     case = {name: blocks[name] for name in wanted if name in blocks}
     one = next((name for name in wanted if name in ONE_OF), None)
     for phase in blocks["site"].phases if "phase" in wanted else (None,):
