@@ -121,6 +121,7 @@ def _wait(process: subprocess.Popen[bytes], hear: Callable[[], None]) -> None:
 def _heard(events: Iterable[str], hosts: dict[str, Came], progress: Callable[[str], None]) -> None:
     """Listen to a run until it is silent; a task is told when it begins, and again where it changed something."""
     ends: Counter[str] = Counter()
+    begun = ""
     for event in _understood(events):
         if "host" in event:
             ends[event["kind"]] += 1
@@ -134,7 +135,10 @@ def _heard(events: Iterable[str], hosts: dict[str, Came], progress: Callable[[st
         if "stats" in event:
             _settle(hosts, event["stats"])
         elif not event.get("task", "").startswith(OF_ANSIBLE):
-            progress(f"== {event['play']}" if "play" in event else event["task"])
+            line = f"== {event['play']}" if "play" in event else event["task"]
+            if line != begun:  # Ansible begins some tasks anew for each host
+                progress(line)
+            begun = line
 
 
 def _understood(lines: Iterable[str]) -> Iterator[dict[str, Any]]:

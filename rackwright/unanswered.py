@@ -5,7 +5,9 @@ def cure(words: str) -> str:
     """The likeliest cure, as a clause without its full stop."""
     said = words.lower()
     if any(word in said for word in ("sudo", "become", "escalation")) or ("password" in said and "ssh" not in said):
-        return "Give the right one with --ask-become-pass, or as ansible_become_password in the site's vault"
+        return (
+            "Give the right one as ansible_become_password in the site's vault, or `ansible-playbook --ask-become-pass`"
+        )
     if "python" in said or "interpreter" in said:
         return "Install python3 (3.9 or newer) on it"
     if "host key" in said:

@@ -74,6 +74,15 @@ def test_each_host_is_known_by_how_it_came_out(write):
     assert "gpu-02 failed: Do each" in seen
 
 
+def test_a_task_that_begins_for_each_host_is_told_once(write):
+    whom = "inventory_hostname != 'gpu-01'"
+    write("try", [{"name": "Leave", "ansible.builtin.meta": "end_host", "when": whom}, *TASKS[:1]])
+    seen = []
+    ended = run("try", ROOT / "inventory" / "lab", {}, progress=seen.append)
+    assert ended.hosts["gpu-01"].changes == ["Say it"]
+    assert seen == ["== Try", "Leave", "Say it", "  changed on 1 of 1 host"]
+
+
 def test_a_playbook_that_does_not_parse_has_no_hosts_and_a_reason(checkout):
     (checkout / "playbooks" / "try.yml").write_text("- hosts: [\n")
     ended = run("try", ROOT / "inventory" / "lab", {})
