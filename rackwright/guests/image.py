@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,7 @@ def key() -> str:
     recipe = (
         STEPS_OF, system.RELEASE, system.LABEL, system.SIZE, system.PACKAGES, system.MASKED, system.DISABLED,
         system.ENABLED, system.STAMPS, sorted(system.FILES.items()), system.EXECUTABLE, system.EMPTIED,
+        system.HOOKS_OFF, system.HOOKS_OFF_IN_GUESTS,
     )  # fmt: skip
     return hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
 
@@ -101,7 +103,9 @@ def _make(work: Path, progress: Progress) -> None:
     _furnish(root)
     for verb, units in (("disable", system.DISABLED), ("enable", system.ENABLED), ("mask", system.MASKED)):
         run("chroot", str(root), "systemctl", "--quiet", verb, *units)
+    _turn_off(root, system.HOOKS_OFF)
     run("chroot", str(root), "update-initramfs", "-u")
+    _turn_off(root, system.HOOKS_OFF_IN_GUESTS)
     _empty(root)
     for name in ("vmlinuz", "initrd.img"):
         shutil.copy(next((root / "boot").glob(f"{name}-*")), made / name.removesuffix(".img"))
@@ -124,6 +128,12 @@ def _furnish(root: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         file.chmod(0o755 if name in system.EXECUTABLE else 0o644)
+
+
+def _turn_off(root: Path, hooks: Sequence[str]) -> None:
+    """initramfs-tools runs what may be executed."""
+    for hook in hooks:
+        (root / "usr/share/initramfs-tools/hooks" / hook).chmod(0o644)
 
 
 def _empty(root: Path) -> None:
