@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "rollout")]
+sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / each) for each in ("", "rollout", "rollout/qdrant"))]
 
 from qdrant_stand_in import StandIn  # noqa: E402 - beside the tests that it is made for
-from test_rollout_qdrant import KEY, THREE, Writer, copy, cut_over, lost, stores, write  # noqa: E402
+from qdrant_stores import KEY, THREE, Writer, copy, cut_over, lost, stores, write  # noqa: E402
 
 from rackwright.rollout.qdrant.passes import bring  # noqa: E402
 from rackwright.rollout.qdrant.store import Store, path  # noqa: E402
