@@ -1,87 +1,14 @@
-"""What plays operators: with definitions of our own that take everything, and upstream's where they are at hand."""
+"""What plays operators: of the GPUs, monitoring, certificates and databases."""
 
-import json
-import os
 import time
-from pathlib import Path
 
 import pytest
 import yaml
-from kubernetes_objects import definition, namespace, node, storage_class
+from kubernetes_objects import namespace, node
+from operator_kinds import SPACE, custom
 from waiting import until
 
-from components.llm_d.definitions import definitions
 from rackwright.sandbox import stages
-from rackwright.sandbox.control_plane import ControlPlane
-from rackwright.site import kserve_names
-from rackwright.site.lws_names import INDEX, SET
-
-SPACE = "operator-tests"
-UPSTREAM = os.environ.get("RACKWRIGHT_UPSTREAM")
-OURS = [
-    definition("ClusterPolicy", "clusterpolicies", "nvidia.com", "Cluster"),
-    definition("Issuer", "issuers", "cert-manager.io"),
-    definition("ClusterIssuer", "clusterissuers", "cert-manager.io", "Cluster"),
-    definition("Certificate", "certificates", "cert-manager.io"),
-    definition("Cluster", "clusters", "postgresql.cnpg.io"),
-    definition("Database", "databases", "postgresql.cnpg.io"),
-    definition("Prometheus", "prometheuses", "monitoring.coreos.com"),
-    definition("Alertmanager", "alertmanagers", "monitoring.coreos.com"),
-    definition("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
-    definition("LeaderWorkerSet", "leaderworkersets", "leaderworkerset.x-k8s.io"),
-    definition("LLMInferenceService", "llminferenceservices", "serving.kserve.io", version="v1alpha2"),
-    *definitions(),  # of pools, as they are laid
-]
-
-
-class Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Reads a bare equals sign as the text that upstream means by it."""
-
-
-Plain.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
-
-
-def upstream_definitions() -> list[dict]:
-    folder = Path(UPSTREAM or "") / "crds"
-    names = (
-        "gpu-operator", "cert-manager", "cloudnative-pg", "prometheus-operator", "kserve", "lws",
-        "gateway-api-inference-extension",
-    )  # fmt: skip
-    asked_for = {"kserve": "*llminference*", "lws": "*leaderworkersets*"}
-    files = [file for name in names for file in (folder / name).glob(asked_for.get(name, "*"))]
-    documents = [
-        each
-        for file in files
-        if file.suffix in {".yaml", ".yml"}
-        for each in yaml.load_all(file.read_text(), Loader=Plain)
-    ]
-    return [each for each in documents if each and each["kind"] == "CustomResourceDefinition"]
-
-
-@pytest.fixture(
-    scope="module",
-    params=[
-        "ours",
-        pytest.param(
-            "upstream",
-            marks=pytest.mark.skipif(not UPSTREAM, reason="RACKWRIGHT_UPSTREAM names no folder of upstream's"),
-        ),
-    ],
-)
-def cluster(request, toolbox):
-    """A control plane of its own: its definitions must not meet those of other tests. They come after the Stages."""
-    with ControlPlane(toolbox) as there:
-        there.apply(OURS if request.param == "ours" else upstream_definitions())
-        there.apply([namespace(SPACE, **{"pod-security.kubernetes.io/enforce": "restricted"}), node("operators-1")])
-        there.apply([storage_class("nvme-database")])
-        there.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
-        yield there
-
-
-def custom(group: str, kind: str, name: str, spec: dict, space: str | None = SPACE) -> dict:
-    meta = {"name": name} | ({"namespace": space} if space else {})
-    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, "spec": spec}
-
 
 POLICY = (
     "operator",
@@ -239,92 +166,6 @@ def test_a_database_is_applied(cluster):
     cluster.apply([custom("postgresql.cnpg.io", "Database", "mlflow", spec)])
     applied = "jsonpath={.status.applied}=true"
     cluster.kubectl.wait_for("databases.postgresql.cnpg.io/mlflow", condition=applied, namespace=SPACE)
-
-
-def test_what_kserve_makes_of_a_service_is_made_and_its_pods_find_nodes(cluster):
-    engine = {
-        "tolerations": [{"operator": "Exists"}],
-        "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
-        "containers": [
-            {
-                "name": "main",
-                "image": "somewhere/engine:1",
-                "ports": [{"name": "http", "containerPort": 8000}],
-                "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-            }
-        ],
-    }
-    ports = [{"name": "grpc", "containerPort": 9002}, {"name": "metrics", "containerPort": 9090}]
-    picker = engine | {"containers": [engine["containers"][0] | {"ports": ports}]}
-    pool = {
-        "selector": {"matchLabels": {"app.kubernetes.io/name": "helper"}},
-        "targetPorts": [{"number": 8000}],
-        "endpointPickerRef": {"name": "helper-epp-service", "port": {"number": 9002}},
-    }
-    told = {"plugins": [{"type": "max-score-picker"}]}
-    scheduler = {"replicas": 1, "template": picker, "config": {"inline": told}, "pool": {"spec": pool}}
-    spec = {
-        "model": {"uri": "file://helper"},
-        "replicas": 2,
-        "template": engine,
-        "router": {"scheduler": scheduler},
-    }
-    meta = {"name": "helper", "namespace": SPACE}
-    api = "serving.kserve.io/v1alpha2"
-    cluster.apply([{"apiVersion": api, "kind": "LLMInferenceService", "metadata": meta, "spec": spec}])
-    cluster.kubectl.wait_for("llminferenceservice/helper", condition="PresetsCombined", namespace=SPACE)
-    for name in (kserve_names.engines("helper"), kserve_names.picker("helper")):
-        cluster.kubectl.wait_for(f"deployment/{name}", condition="Available", namespace=SPACE)
-    pods = cluster.kubectl.get("pods", namespace=SPACE, labels="app.kubernetes.io/name=helper")
-    engines = [each for each in pods if kserve_names.every_engine().items() <= each["metadata"]["labels"].items()]
-    assert len(engines) == 2
-    (asked,) = [
-        each for each in pods if kserve_names.picker_labels("helper").items() <= each["metadata"]["labels"].items()
-    ]
-    assert asked["spec"]["serviceAccountName"] == "helper-epp-sa"
-    assert json.loads(asked["spec"]["containers"][0]["args"][1]) == told
-    services = {each["metadata"]["name"]: each["spec"] for each in cluster.kubectl.get("services", namespace=SPACE)}
-    assert {port["name"] for port in services[kserve_names.picker_service("helper")]["ports"]} == {"grpc", "metrics"}
-    assert [each["metadata"]["name"] for each in cluster.kubectl.get("inferencepools", namespace=SPACE)] == [
-        kserve_names.pool("helper")
-    ]
-
-
-def test_groups_of_pods_are_made_and_made_anew_with_the_one_that_leads(cluster):
-    pod = {
-        "tolerations": [{"operator": "Exists"}],
-        "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
-        "containers": [
-            {
-                "name": "main",
-                "image": "somewhere/engine:1",
-                "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-            }
-        ],
-    }
-    template = {"metadata": {"labels": {"app": "big"}}, "spec": pod}
-    group = {"size": 3, "leaderTemplate": template, "workerTemplate": template}
-    cluster.apply(
-        [custom("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "big", {"replicas": 2, "leaderWorkerTemplate": group})]
-    )
-    cluster.kubectl.wait_for("leaderworkerset/big", condition="jsonpath={.status.replicas}=2", namespace=SPACE)
-
-    def ready() -> set[str]:
-        pods = cluster.kubectl.get("pods", namespace=SPACE, labels="app=big")
-        return {each["metadata"]["name"] for each in pods if each["status"].get("podIP")}
-
-    whole = {"big-0", "big-0-1", "big-0-2", "big-1", "big-1-1", "big-1-2"}
-    until(lambda: ready() == whole)
-    services = {each["metadata"]["name"]: each["spec"] for each in cluster.kubectl.get("services", namespace=SPACE)}
-    assert services["big-1"]["publishNotReadyAddresses"]
-    assert services["big-1"]["selector"][f"{SET.partition('/')[0]}/group-index"] == "1"
-    leads = cluster.kubectl.get("pods", namespace=SPACE, labels=f"{INDEX}=0")
-    assert {each["metadata"]["name"] for each in leads} == {"big-0", "big-1"}
-    before = {each["metadata"]["uid"] for each in leads}
-    cluster.kubectl.delete("pod", "big-0", namespace=SPACE)
-    until(lambda: ready() == whole)
-    after = {each["metadata"]["uid"] for each in cluster.kubectl.get("pods", namespace=SPACE, labels=f"{INDEX}=0")}
-    assert len(after - before) == 1
 
 
 def test_the_parameters_are_in_the_stages():
