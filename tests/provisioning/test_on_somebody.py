@@ -91,6 +91,7 @@ class TestANodeOrALimitThatIsNotMeant:
             ),
             ("reset", ["-i", "inventory/lab", "--limit", "gpu-02"], "there are gpu-02; you named gpu-01"),
             ("node", ["-i", "inventory/lab", "--limit", "gpu-01,control-01"], "No --limit is taken"),
+            ("site", ["-i", "inventory/lab"], f"rackwright secrets init {ROOT}/inventory/lab makes it"),
         ],
     )
     def test_ends_with_a_sentence(self, tmp_path, playbook, arguments, words):
