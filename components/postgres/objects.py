@@ -6,7 +6,7 @@ from typing import Any
 from components.base import Manifest
 from components.postgres.parameters import parameters
 from rackwright.site.catalog import Image
-from rackwright.site.postgresql import FIRST_DATABASE, Database, Postgresql, PostgresqlInPhase
+from rackwright.site.postgresql import FIRST_DATABASE, STACKS_FIELDS, Database, Postgresql, PostgresqlInPhase
 
 CLUSTER = "postgres"
 # A commit waits until one standby, whichever, has it on its drive, and a standby that may lack it is never promoted:
@@ -40,7 +40,9 @@ def cluster(
         spec["postgresql"]["synchronous"] = SYNCHRONOUS
     if plugins:
         spec["plugins"] = list(plugins)
-    return custom("Cluster", CLUSTER, spec)
+    found = custom("Cluster", CLUSTER, spec)
+    found["metadata"]["annotations"] = {"pulumi.com/patchFieldManager": STACKS_FIELDS}  # else each update's is its own
+    return found
 
 
 def without_founding(server: Manifest) -> Manifest:

@@ -1,4 +1,4 @@
-"""The world as it is: what carries steps of a live site out. What is not here is shown as not built, and not begun."""
+"""The world as it is: what carries steps of a live site out. What were not here would be shown so, and not begun."""
 
 from rackwright.rollout import data
 from rackwright.rollout.ground import Ground

@@ -19,15 +19,19 @@ class SaysNo(Refusal):
 
 
 def run(
-    command: Sequence[str], at: Path, environment: Mapping[str, str] | None = None, patience_s: float | None = None
+    command: Sequence[str],
+    at: Path,
+    environment: Mapping[str, str] | None = None,
+    patience_s: float | None = None,
+    given: str = "",
 ) -> str:
-    """What it prints; SaysNo where it ends with a fault, Refusal where it does not end, or is not there."""
+    """What it prints, `given` something to read; SaysNo where it ends with a fault, Refusal where it does not end."""
     try:
         done = subprocess.run(
             command,
             cwd=at,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             text=True,
             timeout=patience_s,

@@ -1,8 +1,4 @@
-"""The data's steps and gates of a live site, by the names that stages.py has for them.
-
-PostgreSQL's own copy and cut-over are not among them: an operator's pair is not built (postgres/objects.py has what it
-would be told).
-"""
+"""The data's steps and gates of a live site, by the names that stages.py has for them."""
 
 import tempfile
 from collections.abc import Mapping
@@ -14,11 +10,18 @@ from rackwright.errors import Refusal
 from rackwright.rollout.backup import Backup, Part
 from rackwright.rollout.forwards import Forwards
 from rackwright.rollout.gates import Gate
-from rackwright.rollout.ground import Ground
+from rackwright.rollout.ground import ROOT, Ground
 from rackwright.rollout.load_test import Bench, Door, Figures, Load
 from rackwright.rollout.platform.clusters import Behind
+from rackwright.rollout.platform.lay import Registered
+from rackwright.rollout.platform.stack import PulumiStack
 from rackwright.rollout.postgres.backup import PostgresBackup
+from rackwright.rollout.postgres.between import sides
+from rackwright.rollout.postgres.cluster import PhaseCluster
+from rackwright.rollout.postgres.clusters import ClusterPair
 from rackwright.rollout.postgres.operator import OperatorBackups
+from rackwright.rollout.postgres.part import NothingToPart
+from rackwright.rollout.postgres.steps import steps as database_steps
 from rackwright.rollout.qdrant.backup import QdrantBackup
 from rackwright.rollout.qdrant.steps import steps
 from rackwright.rollout.qdrant.store import Store
@@ -30,6 +33,7 @@ from rackwright.secrets.authority import read as read_authority
 from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
 
+PHASES: tuple[Phase, Phase] = (1, 2)
 QDRANT, QDRANT_LABEL, QDRANT_PORT = "qdrant", "app.kubernetes.io/name=qdrant", 6333
 KEPT: list[tempfile.TemporaryDirectory[str]] = []
 
@@ -60,16 +64,23 @@ def world(ground: Ground) -> World:
     room = Room(lambda: _asked(servers[1], stores[1]), site, Catalog.load())
     acts["baseline/room"] = room
     gates |= {"baseline/room versions-fit": room.versions_fit, "baseline/room space": room.space, "space": room.space}
+    acts["no-return/part"] = NothingToPart()
     if way.settings.copies_data:
         both = steps(stores[1], stores[2], site.vectors, ground.progress)
         backup = Backup(_parts(ground, 1, servers[1], QdrantBackup(stores[1], ground.progress)))
         last = Backup(_parts(ground, 2, servers[2]))
-        acts |= {**both.acts, "baseline/backup": backup}
+        pair = _pair(ground)
+        databases = database_steps(pair, way.databases)
+        acts |= {**both.acts, **databases.acts, "baseline/backup": backup}
         gates |= {
             **both.gates,
+            **databases.gates,
             "backup-restored": backup.restored,
             "no-return/part backup-restored": last.proved,
-            "versions-fit": lambda: versions_fit(*(Releases.running(servers[p].server, stores[p]) for p in (1, 2))),
+            "versions-fit": lambda: versions_fit(
+                Releases.running(servers[1].server, stores[1]),
+                Releases.running(servers[2].server if pair.has_copy() else None, stores[2]),
+            ),
         }
     return World(acts, gates)
 
@@ -100,6 +111,15 @@ def _parts(ground: Ground, phase: Phase, backups: OperatorBackups, *more: Part) 
     if postgresql.backups is None:
         return [_None(f"{ground.way.site.name}'s phase {phase}"), *more]
     return [PostgresBackup(backups, [database.name for database in postgresql.databases]), *more]
+
+
+def _pair(ground: Ground) -> ClusterPair:
+    first, second = (
+        PhaseCluster(f"phase {phase}'s PostgreSQL", side, _kubectl(ground, phase), ground.environment)
+        for phase, side in zip(PHASES, sides(ground.way), strict=True)
+    )
+    stack = PulumiStack(ground.folder, 2, ROOT, environment=ground.environment)
+    return ClusterPair(first, second, Registered(stack))
 
 
 def _asked(backups: OperatorBackups, store: Store) -> tuple[Releases, Taken]:

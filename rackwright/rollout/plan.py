@@ -45,7 +45,8 @@ class Plan:
         way, total = self.way, len(self.places)
         head = (
             f"Rollout of {way.site.name}: from phase 1 on {listed(names(way.old))} to phase 2 on "
-            f"{listed(names(way.new))}; {total} steps, {len(self.not_built)} of them not built."
+            f"{listed(names(way.new))}; {total} steps"
+            f"{f', {len(self.not_built)} of them not built' if self.not_built else ''}."
         )
         return "\n".join([_filled(head), *self._stages(), *(_filled(f"Know: {each}.") for each in way.warnings)])
 

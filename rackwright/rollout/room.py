@@ -21,9 +21,10 @@ class Releases:
     qdrant: str
 
     @classmethod
-    def running(cls, server: Server, store: Store) -> "Releases":
-        """Ask both."""
-        return cls(server.sql("SHOW server_version").split()[0], version(store))
+    def running(cls, server: Server | None, store: Store) -> "Releases":
+        """Ask both; a server that is yet to come will be what the catalog pins."""
+        told = server.sql("SHOW server_version").split()[0] if server else cls.pinned(Catalog.load()).postgresql
+        return cls(told, version(store))
 
     @classmethod
     def pinned(cls, catalog: Catalog) -> "Releases":

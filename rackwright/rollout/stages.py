@@ -17,7 +17,7 @@ def stages(way: Way) -> tuple[Stage, ...]:
         _baseline(way),
         _metal(way),
         _cluster(),
-        _platform(),
+        _platform(way),
         _copy(way),
         _proof(way),
         _traffic(way),
@@ -93,7 +93,8 @@ def _cluster() -> Stage:
     )
 
 
-def _platform() -> Stage:
+def _platform(way: Way) -> Stage:
+    without = "; databases come with their copy" if way.settings.copies_data else ""
     return Stage(
         "platform",
         "The platform of phase 2, beside phase 1",
@@ -101,7 +102,7 @@ def _platform() -> Stage:
             Step(
                 name="lay",
                 does="pulumi up -s phase2, on the new hosts alone; authority and tenants' keys are the vault's, as in "
-                "phase 1",
+                f"phase 1{without}",
                 back="pulumi destroy -s phase2",
                 before=("certificates-good",),
                 after=("keys-equal", "phase-1-untouched"),
@@ -232,7 +233,8 @@ def _no_return(way: Way) -> Stage:
     old = listed(names(way.joining))
     part = Step(
         name="part",
-        does="phase 1 follows no more: from here on it knows nothing of what phase 2 is told",
+        does="phase 1 follows no more: from here on it knows nothing of what phase 2 is told"
+        + (f"; {listed(way.writing)} come to phase 2" if way.writing else ""),
         before=("stood-by", "phase-2-serves", "backup-restored" if way.settings.copies_data else "certificates-good"),
         ends_the_way_back=True,
     )

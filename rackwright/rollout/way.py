@@ -56,6 +56,13 @@ class Way:
         return tuple(database.name for database in self.site.postgresql.databases)
 
     @property
+    def writing(self) -> tuple[str, ...]:
+        """Parts of phase 2 that write to databases from the start, and so not before these are phase 2's own."""
+        site = self.site
+        found = (("MLflow", site.training and site.training.tracking), ("Langfuse", site.langfuse))
+        return tuple(name for name, wished in found if wished and self.settings.copies_data)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What there is to know before."""
         found = []
@@ -63,6 +70,8 @@ class Way:
             found.append(f"{listed(self.left)} end with phase 1: phase 2 does not serve them")
         if not self.settings.copies_data:
             found.append("databases and collections of phase 1 are not copied: phase 2 begins with empty ones")
+        if self.writing:
+            found.append(f"{listed(self.writing)} come to phase 2 at the point of no return: a copy takes no writes")
         if not self.joining:
             found.append(f"{listed(names(self.old))} stays as a cluster of its own: it has no phase 2 among its phases")
         if fewer := self._fewer():

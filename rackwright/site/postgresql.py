@@ -26,6 +26,7 @@ class PostgresqlInPhase(Settings):
 # Whose databases phase 2 has: its own; phase 1's, which are yet to come; or a copy of phase 1's, which follows.
 Databases = Literal["own", "awaited", "copied"]
 DATABASES: tuple[Databases, ...] = get_args(Databases)
+STACKS_FIELDS = "rackwright-stack"  # under this name both stacks say what a server is; the rollout founds one under it
 PORT_BETWEEN_PHASES = 30432  # of every node, while a site's data are copied: inside Kubernetes' range for such ports
 # What the operator founds a server with, in its own words; nobody's database, since applications have theirs.
 FIRST_DATABASE = MappingProxyType({

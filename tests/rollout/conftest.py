@@ -2,6 +2,19 @@
 
 import pytest
 from played_world import PlayedWorld, lab
+from postgres_server import MAJOR, end, new_home, programs
+
+
+@pytest.fixture(scope="module")
+def postgres_programs():
+    """PostgreSQL's programs, laid open once."""
+    home = new_home()
+    found = programs(home)
+    if found is None:
+        end([], home)
+        pytest.skip(f"NO POSTGRESQL {MAJOR}: no cut-over was tried. RACKWRIGHT_POSTGRES names its bin folder")
+    yield found
+    end([], home)
 
 
 @pytest.fixture

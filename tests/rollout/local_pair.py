@@ -5,13 +5,20 @@ import shutil
 import subprocess
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
-from postgres_server import USER, Server
+from played_world import Ticks, in_child
+from postgres_server import USER, Server, end, new_home
+from waiting import until
 
 from rackwright.rollout.postgres.server import Console
 
 DATABASES = ("app", "other")
+SETTINGS = {"fsync": "off", "max_connections": "40", "shared_buffers": "32MB"}
+TABLES = """
+CREATE TABLE kept (writer int, row int, number bigserial, UNIQUE (writer, row));
+GRANT ALL ON kept TO app; GRANT ALL ON SEQUENCE kept_number_seq TO app;
+"""
 
 
 def console(server: Server, **environment: str) -> Console:
@@ -44,6 +51,15 @@ class LocalPair:
 
     def has_copy(self):
         return self.second.data.exists()
+
+    def is_whole(self):
+        return self.made.exists()
+
+    def settle(self):
+        """What was told was done."""
+
+    def prepare(self):
+        """Nothing takes long here."""
 
     def copy(self):
         if not self.made.exists():  # what was copied half is copied anew
@@ -166,3 +182,45 @@ class Writer:
                     self.told.append(row)
                     self.at.append(time.monotonic())
                 session.kill()
+
+
+@contextmanager
+def two_servers(programs):
+    """The first with applications' databases and a table that they write to, the second not yet made."""
+    home = new_home()
+    first, second = (Server(programs, home, name, SETTINGS) for name in ("phase-1", "phase-2"))
+    first.make()
+    found = LocalPair(first, second)
+    found._start(first)
+    first.sql("CREATE ROLE app LOGIN")
+    for name in DATABASES:
+        first.sql(f"CREATE DATABASE {name}")
+        found.old.sql(TABLES, name)
+    yield found
+    for server in (first, second):
+        kill(server)
+    end([first, second], home)
+
+
+def kept(server) -> set[tuple[int, int]]:
+    lines = server.sql("SELECT writer || ' ' || row FROM kept", "app").splitlines()
+    return {(int(writer), int(row)) for writer, row in (line.split() for line in lines)}
+
+
+def told(writers) -> set[tuple[int, int]]:
+    return {(writer.number, row) for writer in writers for row in writer.told}
+
+
+def goes_on(writers):
+    before = [len(writer.told) for writer in writers]
+    until(
+        lambda: all(len(writer.told) > n + 5 for writer, n in zip(writers, before, strict=True)), "writes do not go on"
+    )
+
+
+def killed(pair, act, at) -> int:
+    """Killed before or after its n-th change."""
+    pair.ticks = Ticks(at)
+    code = in_child(act)
+    pair.ticks = Ticks()
+    return code

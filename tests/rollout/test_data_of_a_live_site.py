@@ -13,6 +13,7 @@ from waiting import until
 
 from rackwright.errors import Refusal
 from rackwright.observe.prometheus import Prometheus
+from rackwright.rollout.built import live
 from rackwright.rollout.data import world
 from rackwright.rollout.forwards import Forwards
 from rackwright.rollout.ground import Ground
@@ -82,15 +83,34 @@ def test_every_name_is_one_of_the_plan(tmp_path):
     found, planned = world(Ground(tmp_path, way(site))), plan(site)
     places = {place.name: place.step for place in planned.places}
     assert set(found.acts) <= set(places)
-    assert {
-        "baseline/figures", "baseline/backup", "baseline/room", "copy/qdrant", "proof/load", "proof/queries",
-        "cut-over/qdrant", "stand-by/wait", "report/figures",
-    } <= set(found.acts)  # fmt: skip
     for name in found.gates:
         step, _, gate = name.rpartition(" ")
         assert gate in planned.gates
         assert not step or gate in places[step].gates
     assert list(tmp_path.iterdir()) == []
+
+
+def varied(copies_data, is_kept):
+    """The sample with or without its data, its old server joining or kept as a cluster of its own."""
+    site = lab()
+    first = site.hosts[0].model_copy(update={"phases": (1,)}) if is_kept else site.hosts[0]
+    rollout = way(site).settings.model_copy(update={"copies_data": copies_data})
+    return site.model_copy(update={"rollout": rollout, "hosts": (first, *site.hosts[1:])})
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "joining"])
+@pytest.mark.parametrize("copies_data", [True, False], ids=["copied", "empty"])
+def test_every_step_is_built_and_each_of_its_gates_read(tmp_path, copies_data, is_kept):
+    site = varied(copies_data, is_kept)
+    places = plan(site).places
+    assert live(Ground(tmp_path, way(site))).built(places) == tuple(place.name for place in places)
+
+
+def test_with_nothing_to_part_the_gates_are_asked_all_the_same(tmp_path):
+    part = world(Ground(tmp_path, way(varied(copies_data=False, is_kept=False)))).acts["no-return/part"]
+    assert part.look().state is State.ABSENT
+    part.do()
+    assert part.look().state is State.DONE
 
 
 def test_without_data_of_phase_1_nothing_of_it_is_carried(tmp_path):

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from rackwright.errors import Refusal
-from rackwright.rollout.platform.lay import Lay, Scale
+from rackwright.rollout.platform.lay import Lay, Registered, Scale
 from rackwright.rollout.platform.stack import PulumiStack
 from rackwright.rollout.world import State
 
@@ -72,6 +72,31 @@ def test_phase_2_is_laid_without_whom_phase_1_needs_and_scaled_onto_it_later(roo
     assert lay.look().state is State.DONE
     lay.undo()
     assert lay.look().state is State.ABSENT
+
+
+def test_databases_that_are_copied_are_awaited_from_the_first_update_on_and_never_once_they_are_there(root, stack):
+    (root / "after").write_text(shown())
+    lay = Lay(stack, [], copies_data=True)
+    lay.do()
+    assert (root / "set-databases").read_text() == "awaited"
+    registered = Registered(stack)
+    registered.put("copied")
+    lay.do()
+    assert (root / "set-databases").read_text() == "copied"
+    registered.put("own")
+    assert not (root / "set-databases").exists()
+    lay.do()
+    assert not (root / "set-databases").exists()
+
+
+def test_a_copy_is_made_of_what_the_stack_would_register(root, stack):
+    stack.make()
+    with pytest.raises(Refusal, match="phase2 was laid with databases of its own"):
+        Registered(stack).founding()
+    told = json.loads(shown())
+    told["deployment"]["resources"][0]["outputs"]["postgres_founding"] = {"kind": "Cluster"}
+    (root / "export").write_text(json.dumps(told))
+    assert Registered(stack).founding() == {"kind": "Cluster"}
 
 
 @pytest.mark.parametrize("half", [

@@ -57,6 +57,7 @@ def test_the_samples_plan():
     for name in ("gpu-02, gpu-03", "langgraph, mlflow, langfuse", "---- the point of no return ----", "2 of 3 servers"):
         assert name in text
     assert text.count("(not built)") == len(found.places)
+    assert "MLflow, Langfuse come to phase 2 at the point of no return" in text
     assert found.as_json()["stages"][6]["steps"][0]["after"]["first-token"] == "P95 of the first token at most 1000 ms"
 
 
@@ -103,6 +104,7 @@ def test_without_the_data_of_phase_1_nothing_is_copied_and_what_goes_back_loses_
     names = [place.name for place in found.places]
     assert [name for name in names if "postgresql" in name or "qdrant" in name or "backup" in name] == []
     assert "phase 2 begins with empty ones" in found.text()
+    assert "Langfuse" not in found.text()
     assert "Going back loses what was written to phase 2's databases" in found.text()
 
 

@@ -3,9 +3,8 @@
 import signal
 
 import pytest
-from local_pair import DATABASES, LocalPair, Writer, console, is_up, kill
-from played_world import PlayedWorld, Ticks, in_child, lab
-from postgres_server import MAJOR, Server, end, new_home, programs
+from local_pair import DATABASES, Writer, console, goes_on, is_up, kept, kill, killed, told, two_servers
+from played_world import PlayedWorld, lab
 from waiting import until
 
 from rackwright.errors import Refusal
@@ -16,40 +15,11 @@ from rackwright.rollout.postgres.pair import Sides, lag
 from rackwright.rollout.postgres.writes import close, is_open, open_again
 from rackwright.rollout.world import State, World
 
-SETTINGS = {"fsync": "off", "max_connections": "40", "shared_buffers": "32MB"}
-TABLES = """
-CREATE TABLE kept (writer int, row int, number bigserial, UNIQUE (writer, row));
-GRANT ALL ON kept TO app; GRANT ALL ON SEQUENCE kept_number_seq TO app;
-"""
-
-
-@pytest.fixture(scope="module")
-def folder():
-    """PostgreSQL's programs, laid open once."""
-    home = new_home()
-    found = programs(home)
-    if found is None:
-        end([], home)
-        pytest.skip(f"NO POSTGRESQL {MAJOR}: no cut-over was tried. RACKWRIGHT_POSTGRES names its bin folder")
-    yield found
-    end([], home)
-
 
 @pytest.fixture
-def pair(folder):
-    home = new_home()
-    first, second = (Server(folder, home, name, SETTINGS) for name in ("phase-1", "phase-2"))
-    first.make()
-    found = LocalPair(first, second)
-    found._start(first)
-    first.sql("CREATE ROLE app LOGIN")
-    for name in DATABASES:
-        first.sql(f"CREATE DATABASE {name}")
-        found.old.sql(TABLES, name)
-    yield found
-    for server in (first, second):
-        kill(server)
-    end([first, second], home)
+def pair(postgres_programs):
+    with two_servers(postgres_programs) as found:
+        yield found
 
 
 @pytest.fixture
@@ -65,22 +35,6 @@ def writers(following):
     yield found
     for writer in found:
         writer.end()
-
-
-def kept(server) -> set[tuple[int, int]]:
-    lines = server.sql("SELECT writer || ' ' || row FROM kept", "app").splitlines()
-    return {(int(writer), int(row)) for writer, row in (line.split() for line in lines)}
-
-
-def told(writers) -> set[tuple[int, int]]:
-    return {(writer.number, row) for writer in writers for row in writer.told}
-
-
-def goes_on(writers):
-    before = [len(writer.told) for writer in writers]
-    until(
-        lambda: all(len(writer.told) > n + 5 for writer, n in zip(writers, before, strict=True)), "writes do not go on"
-    )
 
 
 def test_a_copy_is_made_follows_and_is_thrown_away(pair):
@@ -156,14 +110,6 @@ def test_killed_anywhere_on_the_way_there_and_back_it_converges_and_nothing_is_l
         goes_on(writers)
         assert told(writers) <= kept(following.old), at
     assert at >= 12
-
-
-def killed(pair, act, at) -> int:
-    """Killed before or after its n-th change of a server."""
-    pair.ticks = Ticks(at)
-    code = in_child(act)
-    pair.ticks = Ticks()
-    return code
 
 
 def test_killed_while_writes_are_paused_they_are_let_go_on_first(writers, following):

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from rackwright.errors import Refusal
 from rackwright.rollout.platform.stack import PulumiStack, State
 from rackwright.rollout.world import Found
 from rackwright.rollout.world import State as Step
+from rackwright.site.postgresql import Databases
 
-AWAITS = "awaits"  # as stacks/given.py reads and shows it
+AWAITS, DATABASES, FOUNDING = "awaits", "databases", "postgres_founding"  # as stacks read and show them
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,7 @@ class Lay:
 
     stack: PulumiStack
     awaited: Sequence[str]
+    copies_data: bool = False
 
     def look(self) -> Found:
         """Done where an update has come to its end: only then the stack shows how the platform is reached."""
@@ -27,14 +31,40 @@ class Lay:
         return Found(Step.TO_FINISH, f"{found.resources} resources, and no update has come to its end")
 
     def do(self) -> None:
-        """Make the stack, say who is awaited, and bring it up."""
+        """Make the stack, say who is awaited, and bring it up; databases that are copied come with their own step."""
         self.stack.make()
         self.stack.set(AWAITS, ",".join(self.awaited))
+        found = self.stack.state()
+        if self.copies_data and not (found and found.resources):
+            self.stack.set(DATABASES, "awaited")
         self.stack.up()
 
     def undo(self) -> None:
         """Take all of it away; phase 1 does not know of it."""
         self.stack.destroy()
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Phase 2's databases as its stack has them."""
+
+    stack: PulumiStack
+
+    def founding(self) -> dict[str, Any]:
+        """The Cluster that it would register; Refusal where it was laid with databases of its own."""
+        found = self.stack.state()
+        told = found.outputs.get(FOUNDING) if found else None
+        if not told:
+            raise Refusal(
+                f"The stack {self.stack.name} was laid with databases of its own, and cannot take phase 1's.",
+                "Where nobody needs what it holds: pulumi destroy -s phase2; then go on.",
+            )
+        return dict(told)
+
+    def put(self, databases: Databases) -> None:
+        """Set it, and bring the stack there."""
+        self.stack.set(DATABASES, "" if databases == "own" else databases)
+        self.stack.up()
 
 
 @dataclass(frozen=True)

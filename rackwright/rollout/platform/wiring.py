@@ -33,7 +33,7 @@ def acts(ground: Ground) -> dict[str, Act]:
     found: dict[str, Act] = {
         "metal/provision": Provision(way, playbooks),
         "cluster/found": Founded(way, playbooks, nodes[2]),
-        "platform/lay": Lay(stack, names(way.joining)),
+        "platform/lay": Lay(stack, names(way.joining), way.settings.copies_data),
         "copy/weights": Weights(ground.access(2), way.moving, ground.progress),
         **shares(door, way.settings.weights),
         "cut-over/door": Name(_door(ground, 1), _door(ground, 2)),

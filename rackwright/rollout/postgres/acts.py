@@ -33,7 +33,8 @@ class Copy:
             raise Refusal(what, "See what it holds; where nobody needs that, throw it away, and go on.")
         if sides.new == "primary":
             return Found(State.DONE, f"{pair.new.name} was promoted since")
-        if sides == Sides(*FORWARD) and identity(pair.old) == identity(pair.new) and streams(pair.new):
+        is_whole = sides == Sides(*FORWARD) and pair.is_whole()
+        if is_whole and identity(pair.old) == identity(pair.new) and streams(pair.new):
             return Found(State.DONE, f"{pair.new.name} streams from {pair.old.name}")
         if sides.old != "primary" and sides.new == "follower" and is_marked(pair.new):
             return Found(State.DONE, f"{pair.new.name} holds everything up to the end of writes")
@@ -132,6 +133,7 @@ class CutOver:
 
     def _swap(self, primary: Server, follower: Server) -> None:
         """From one to the other. Up to the demotion a fault lets writes go on where they were."""
+        self.pair.prepare()
         began = self.clock()
         try:
             close(primary, self.databases)

@@ -15,9 +15,11 @@ from typing import Any
 
 from rackwright.errors import Refusal
 from rackwright.rollout.commands import run
+from rackwright.rollout.postgres.cluster import NAMESPACE
+from rackwright.rollout.postgres.objects import CLUSTER
 from rackwright.rollout.postgres.server import Console, Server
 
-NAMESPACE, CLUSTER, RESTORED = "postgres", "postgres", "restored"  # the first two as components/postgres has them
+RESTORED = "restored"
 PLUGIN, STORE = "barman-cloud.cloudnative-pg.io", "backups"
 ANSWER_S, TAKEN_S, RESTORED_S, EVERY_S = 60, 4 * 3600, 4 * 3600, 5
 Object = dict[str, Any]

@@ -25,11 +25,20 @@ class Pair(Protocol):
     def has_copy(self) -> bool:
         """Whether the new side holds anything, whole or half, up or down."""
 
+    def is_whole(self) -> bool:
+        """Whether nothing is left to be done of the copy, but that it follows."""
+
     def copy(self) -> None:
         """Make the new side a copy that follows the old one, whatever it is now."""
 
     def discard(self) -> None:
         """Throw the new side's copy away."""
+
+    def settle(self) -> None:
+        """Wait until what each side was told last has come about: before that, what it is says nothing."""
+
+    def prepare(self) -> None:
+        """Do beforehand what would take its time out of the pause; both sides are up."""
 
     def demote(self, side: Server) -> None:
         """End a primary in order, when its follower has everything; whenever it starts again, it follows the other."""
@@ -51,6 +60,7 @@ class Sides:
     @classmethod
     def of(cls, pair: Pair) -> "Sides":
         """Ask both; Refusal where both take writes."""
+        pair.settle()
         found = cls(_kind(pair.old), _kind(pair.new))
         if found == cls("primary", "primary") and identity(pair.old) == identity(pair.new):
             raise Refusal(
