@@ -36,7 +36,7 @@ def refuse_changed(plan: Plan, standing: Standing) -> None:
                 entry = standing.last[place.name]
                 raise Refusal(
                     f"{part} has changed since {place.name} was {entry.event} ({entry.at}), and must not: {reason}.",
-                    "Write it as it was, or take that step back first: rackwright rollout back.",
+                    "Write it as it was; to have it otherwise, rackwright rollout back, and change it then.",
                 )
 
 

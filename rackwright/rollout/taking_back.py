@@ -4,12 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rackwright.errors import Refusal
+from rackwright.rollout.checked import refuse_changed
 from rackwright.rollout.journal import Journal
 from rackwright.rollout.plan import Plan
 from rackwright.rollout.standing import TAKEN_BACK, TAKING_BACK, Standing
 from rackwright.rollout.step import Place, known
 from rackwright.rollout.watch import Watch
 from rackwright.rollout.world import State, World
+
+GIVEN_UP = "Phase 1 is given up; go on with rackwright rollout run."
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Return:
 def the_way_back(plan: Plan, world: World, standing: Standing, to: str | None = None) -> Return:
     """What there is to take back, down to the end of a stage or to the start; facts decide, as far as there are acts.
 
-    Refusal past the point of no return, and where there is no such stage.
+    Refusal past the point of no return, where there is no such stage, and where the site was changed in what a step
+    stands on: a plan that lacks a step would take back what lies under it.
     """
     if to is not None and to not in [stage.name for stage in plan.stages]:
         names = tuple(stage.name for stage in plan.stages)
@@ -37,14 +41,17 @@ def the_way_back(plan: Plan, world: World, standing: Standing, to: str | None = 
     if passed := standing.point_of_no_return(plan.places):
         raise Refusal(
             f"The point of no return was passed by {passed.by}, {passed.at} ({passed.step}).",
-            "Phase 1 is given up; go on with rackwright rollout run.",
+            GIVEN_UP,
         )
+    refuse_changed(plan, standing)
     kept = set() if to is None else {place.name for place in plan.up_to(to)}
     found = [
         place
         for place in reversed(plan.places)
         if place.name in world.acts and place.name not in kept and _is_there(place, world, standing)
     ]
+    if found and (parted := _parted(plan, world)):
+        raise Refusal(f"The point of no return was passed, and the journal has no word of it: {parted}.", GIVEN_UP)
     return Return(tuple(found), tuple(place.step.loses for place in found if place.step.loses))
 
 
@@ -70,6 +77,15 @@ def take_back(place: Place, world: World, journal: Journal, progress: Callable[[
                 "Look at it yourself; then run the same command again.",
             )
     journal.append(TAKEN_BACK, place.name)
+
+
+def _parted(plan: Plan, world: World) -> str:
+    """What shows, whatever a journal says, that the way back was given up; nothing where it is open."""
+    ends = (
+        world.acts[place.name] for place in plan.places if place.step.ends_the_way_back and place.name in world.acts
+    )
+    found = (act.look() for act in ends)
+    return next((each.words for each in found if each.state is State.DONE), "")
 
 
 def _is_there(place: Place, world: World, standing: Standing) -> bool:

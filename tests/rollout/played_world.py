@@ -171,6 +171,17 @@ def lab() -> Site:
     return Site.load(ROOT / "inventory" / "lab")
 
 
+def edited(world, old, new):
+    """Its site file is another one from here on."""
+    file = world.folder / "site.yml"
+    if not file.exists():
+        file.write_text((ROOT / "inventory" / "lab" / "site.yml").read_text())
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    world.site = type(world.site).load(file)
+
+
 def in_child(act) -> int:
     """Do it in a process of its own; its exit code, or minus the signal that killed it."""
     child = os.fork()

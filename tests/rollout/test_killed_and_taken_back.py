@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from played_world import PlayedWorld, Ticks, events, in_child, lab
+from played_world import PlayedWorld, Ticks, edited, events, in_child, lab
 
 from rackwright.errors import Refusal
 from rackwright.rollout.journal import read
@@ -104,6 +104,25 @@ def test_back_is_refused_past_the_point_of_no_return(world):
     with pytest.raises(Refusal, match="point of no return was passed by"):
         world.back()
     assert world.word("stand-by/follow") == "done"
+
+
+def test_back_is_refused_past_the_point_of_no_return_without_a_journal_too(world):
+    world.run(until="no-return")
+    (world.folder / "rollout.jsonl").unlink()
+    before = world.lines()
+    with pytest.raises(Refusal, match="the journal has no word of it"):
+        world.back()
+    assert world.lines() == before
+
+
+def test_back_is_refused_with_a_site_that_has_no_word_of_what_was_copied(world):
+    """Its plan would have no cut-over to take back, and so throw phase 2 away with all that was written there."""
+    world.run(until="cut-over")
+    before = world.lines()
+    edited(world, "rollout: {hold_s: 900}", "rollout: {copies_data: false}")
+    with pytest.raises(Refusal, match=r"rollout\.copies_data has changed since platform/lay was done"):
+        world.back()
+    assert world.lines() == before
 
 
 def test_back_finds_what_a_lost_journal_would_have_told(world):

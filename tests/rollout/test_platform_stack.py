@@ -89,6 +89,24 @@ def test_databases_that_are_copied_are_awaited_from_the_first_update_on_and_neve
     assert not (root / "set-databases").exists()
 
 
+def test_what_was_laid_for_phase_1_s_databases_is_no_platform_without_them(root, stack):
+    (root / "after").write_text(shown())
+    Lay(stack, [], copies_data=True).do()
+    with pytest.raises(Refusal, match="databases of the stack phase2 is awaited: it was laid for phase 1's databases"):
+        Lay(stack, []).look()
+    Registered(stack).put("own")
+    assert Lay(stack, []).look().state is State.DONE
+
+
+def test_laid_anew_without_phase_1_s_databases_it_awaits_none(root, stack):
+    (root / "after").write_text(shown())
+    Lay(stack, [], copies_data=True).do()
+    Lay(stack, [], copies_data=True).undo()
+    assert (root / "set-databases").read_text() == "awaited"
+    Lay(stack, []).do()
+    assert not (root / "set-databases").exists()
+
+
 def test_a_copy_is_made_of_what_the_stack_would_register(root, stack):
     stack.make()
     with pytest.raises(Refusal, match="phase2 was laid with databases of its own"):

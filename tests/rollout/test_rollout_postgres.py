@@ -12,7 +12,8 @@ from rackwright.rollout.journal import read
 from rackwright.rollout.postgres.acts import Copy, CutOver, FollowBack
 from rackwright.rollout.postgres.compared import compare
 from rackwright.rollout.postgres.pair import Sides, lag
-from rackwright.rollout.postgres.writes import close, is_open, open_again
+from rackwright.rollout.postgres.server import position
+from rackwright.rollout.postgres.writes import close, is_open, open_again, replayed
 from rackwright.rollout.world import State, World
 
 
@@ -151,6 +152,29 @@ def test_a_copy_that_differs_is_never_promoted(following, monkeypatch):
         cut_over.do()
     assert cut_over.look().state is State.ABSENT
     assert not cut_over.rows_equal().passed
+
+
+def test_what_no_copy_gets_is_said_before_anything_is_paused(writers, following):
+    following.old.sql("CREATE UNLOGGED TABLE queue (job int); CREATE UNLOGGED TABLE spare (job int)", "app")
+    cut_over = CutOver(following, DATABASES)
+    following.old.sql("INSERT INTO queue VALUES (1)", "app")
+    with pytest.raises(Refusal, match="No copy gets what app holds in queue: unlogged tables"):
+        cut_over.do()
+    assert is_open(following.old, DATABASES)
+    following.old.sql("ALTER TABLE queue SET LOGGED", "app")
+    cut_over.do()
+    assert following.new.sql("SELECT job FROM queue", "app") == "1"
+    goes_on(writers)
+
+
+def test_one_that_has_a_log_of_its_own_is_not_taken_for_one_that_caught_up(following, monkeypatch):
+    """It replayed more than the standby that was promoted had: it is ahead, and what it holds is another's."""
+    monkeypatch.setattr("rackwright.rollout.postgres.writes.REPLAY_S", 0.5)
+    following.promote(following.new)
+    following.new.sql("INSERT INTO kept (writer, row) SELECT 1, n FROM generate_series(1, 20000) n", "app")
+    assert position(following.old) < position(following.new)
+    with pytest.raises(Refusal, match="phase-2 did not catch up with phase-1"):
+        replayed(following.old, following.new)
 
 
 def test_a_primary_that_died_is_not_succeeded_by_a_copy_that_may_lack_something(writers, following):

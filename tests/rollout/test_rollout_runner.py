@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from played_world import ROOT, PlayedWorld, events, lab
+from played_world import PlayedWorld, edited, events, lab
 
 from rackwright.errors import Refusal
 from rackwright.rollout.journal import read
@@ -166,16 +166,6 @@ def test_a_fault_of_a_step_leaves_no_words_of_its_own_in_the_journal(world):
     world.breaks = {}
     world.run()
     assert not world.twice()
-
-
-def edited(world, old, new):
-    file = world.folder / "site.yml"
-    if not file.exists():
-        file.write_text((ROOT / "inventory" / "lab" / "site.yml").read_text())
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new, 1))
-    world.site = type(world.site).load(file)
 
 
 def test_a_harmless_edit_is_planned_again_and_what_reads_it_is_looked_at_again(world):

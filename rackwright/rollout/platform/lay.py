@@ -22,10 +22,19 @@ class Lay:
     copies_data: bool = False
 
     def look(self) -> Found:
-        """Done where an update has come to its end: only then the stack shows how the platform is reached."""
+        """Done where an update has come to its end: only then the stack shows how the platform is reached.
+
+        Refusal where it was laid for databases that the site file does not copy: they may be phase 1's by now.
+        """
         found = self.stack.state()
         if found is None or not found.resources:
             return Found(Step.ABSENT, f"the stack {self.stack.name} has nothing")
+        if not self.copies_data and (told := self.stack.get(DATABASES)):
+            raise Refusal(
+                f"rackwright:databases of the stack {self.stack.name} is {told}: it was laid for phase 1's databases, "
+                "and rollout.copies_data of the site file is false.",
+                "Write it as it was; to have it otherwise, go back with that, and change it then.",
+            )
         if is_whole(found):
             return Found(Step.DONE, f"{found.resources} resources")
         return Found(Step.TO_FINISH, f"{found.resources} resources, and no update has come to its end")
@@ -35,8 +44,8 @@ class Lay:
         self.stack.make()
         self.stack.set(AWAITS, ",".join(self.awaited))
         found = self.stack.state()
-        if self.copies_data and not (found and found.resources):
-            self.stack.set(DATABASES, "awaited")
+        if not (found and found.resources):  # what an earlier rollout left set goes as well
+            self.stack.set(DATABASES, "awaited" if self.copies_data else "")
         self.stack.up()
 
     def undo(self) -> None:

@@ -9,7 +9,7 @@ from rackwright.rollout.gates import REFUSED_S, Reading
 from rackwright.rollout.postgres.compared import Compared, compare
 from rackwright.rollout.postgres.pair import Pair, Sides
 from rackwright.rollout.postgres.server import Server, identity, streams
-from rackwright.rollout.postgres.writes import close, is_marked, is_open, open_again, replayed
+from rackwright.rollout.postgres.writes import close, is_marked, is_open, open_again, refuse_unlogged, replayed
 from rackwright.rollout.world import Found, State
 
 FOLLOWS_S = 60.0
@@ -133,6 +133,7 @@ class CutOver:
 
     def _swap(self, primary: Server, follower: Server) -> None:
         """From one to the other. Up to the demotion a fault lets writes go on where they were."""
+        refuse_unlogged(primary, self.databases)
         self.pair.prepare()
         began = self.clock()
         try:

@@ -12,6 +12,19 @@ from rackwright.rollout.postgres.server import Server, position
 
 MARK = "rackwright.writes_ended"
 END_S, REPLAY_S = 5.0, 8.0
+UNLOGGED = """
+SELECT oid::regclass FROM pg_class WHERE relkind = 'r' AND relpersistence = 'u' AND pg_relation_size(oid) > 0
+ORDER BY 1"""
+
+
+def refuse_unlogged(server: Server, databases: Sequence[str]) -> None:
+    """Refusal where a table is in no log: no copy ever gets what it holds, and at the other side it is empty."""
+    for database in databases:
+        if found := server.sql(UNLOGGED, database):
+            raise Refusal(
+                f"No copy gets what {database} holds in {', '.join(found.splitlines())}: unlogged tables.",
+                "Let them be logged, ALTER TABLE ... SET LOGGED, or empty those that may be lost; then go on.",
+            )
 
 
 def close(server: Server, databases: Sequence[str]) -> None:
@@ -57,9 +70,12 @@ def is_marked(server: Server) -> bool:
 
 
 def replayed(primary: Server, follower: Server, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Wait until a follower is where the primary is; Refusal where it does not come there in time."""
+    """Wait until a follower is where the primary is, and shows its mark; Refusal where that does not come in time.
+
+    The position alone is none: one that replayed more than a standby that was promoted since has a log of its own.
+    """
     wanted, deadline = position(primary), time.monotonic() + REPLAY_S
-    while position(follower) < wanted:
+    while position(follower) < wanted or not is_marked(follower):
         if time.monotonic() > deadline:
             raise Refusal(
                 f"{follower.name} did not catch up with {primary.name} in {REPLAY_S:g} s.",
