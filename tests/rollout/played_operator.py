@@ -126,6 +126,7 @@ class PlayedOperator:
                 return
             server.copy(self.pair.first)
             self.give_certificates(phase)
+            self._say(phase, {"readyInstances": cluster["spec"]["instances"]})
         follows = primary_of(cluster) not in ("", cluster["spec"].get("replica", {}).get("self"))
         self.pair._start(server)
         is_follower = server.sql("SELECT pg_is_in_recovery()") == "t"

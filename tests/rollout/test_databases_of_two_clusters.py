@@ -20,7 +20,8 @@ from rackwright.rollout.postgres.clusters import ClusterPair
 from rackwright.rollout.postgres.objects import primary_of
 from rackwright.rollout.postgres.pair import Sides, lag
 from rackwright.rollout.postgres.part import Part
-from rackwright.rollout.postgres.writes import close, replayed
+from rackwright.rollout.postgres.server import is_follower
+from rackwright.rollout.postgres.writes import close, is_open, replayed
 from rackwright.rollout.way import way
 from rackwright.rollout.world import State
 from rackwright.sandbox.control_plane import ControlPlane
@@ -275,3 +276,47 @@ def test_without_a_token_nothing_is_promoted(following, monkeypatch):
     with pytest.raises(Refusal, match="No token says that the log ended where phase-2 is"):
         following.pair.promote(following.pair.new)
     assert Sides.of(following.pair) == Sides("primary", "follower")
+
+
+def test_a_log_that_is_not_archived_is_said_before_anything_is_paused(following):
+    """A second copy finds the folder of the first one: the operator archives nothing of it, and gives no token."""
+
+    def archiving(phase, status):
+        condition = {"type": "ContinuousArchiving", "status": status, "message": "Expected empty archive"}
+        more = {"reason": "ContinuousArchivingFailing", "lastTransitionTime": "2026-11-30T00:00:00Z"}
+        following.operator._say(phase, {"conditions": [condition | more]})
+
+    for phase in (2, 1):
+        archiving(f"phase{phase}", "False")
+        with pytest.raises(Refusal, match=f"phase-{phase} does not archive its log: Expected empty archive") as refused:
+            following.steps[1].do()
+        assert f"the folder lab-phase{phase} of the object storage" in refused.value.cure
+        assert is_open(following.pair.old, DATABASES)
+        archiving(f"phase{phase}", "True")
+    following.steps[1].do()
+    archiving("phase1", "False")
+    following.steps[1].undo()  # who follows archives for itself alone: the way back does not wait for it
+
+
+def test_commits_that_would_wait_for_standbys_are_said_before_anything_is_paused(following):
+    assert following.cluster(2)["spec"]["postgresql"]["synchronous"]["number"] == 1
+    following.operator._say("phase2", {"readyInstances": 1})
+    with pytest.raises(Refusal, match="phase-2 has too few instances ready"):
+        following.steps[1].do()
+    assert is_open(following.pair.old, DATABASES)
+
+
+def test_an_old_token_of_one_that_takes_writes_promotes_nobody(following, monkeypatch):
+    """It was demoted and took over again; the copy, cut off meanwhile, is still where the token says."""
+    pair, operator = following.pair, following.operator
+    pair.demote(pair.old)
+    old = following.cluster(1)["status"]["demotionToken"]
+    pair.new.sql("ALTER SYSTEM SET primary_conninfo = ''")
+    pair.new.sql("SELECT pg_reload_conf()")
+    pair.promote(pair.old)
+    pair.old.sql("INSERT INTO kept (writer, row) VALUES (1, 1)", "app")
+    operator._say("phase1", {"demotionToken": old})
+    monkeypatch.setattr("rackwright.rollout.postgres.clusters.ENDED_S", 2.0)
+    with pytest.raises(Refusal, match="No token says that the log ended where phase-2 is"):
+        pair.promote(pair.new)
+    assert is_follower(pair.new)

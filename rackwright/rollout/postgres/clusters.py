@@ -15,6 +15,8 @@ from rackwright.rollout.postgres.objects import (
     end_of,
     following,
     is_copy,
+    lacks_standbys,
+    not_archiving,
     nothing,
     part_of_both,
     plain,
@@ -111,7 +113,13 @@ class ClusterPair:
                 self._until(lambda: not answers(server) or is_follower(server) != takes, ENDED_S, what)  # noqa: B023
 
     def prepare(self) -> None:
-        """Before writes pause: certificates that were renewed, and on both sides little left to be written."""
+        """Before writes pause: certificates that were renewed, and on both sides little left to be written.
+
+        Refusal where a log is not archived, since whoever ends gives no token then and whoever takes over has no
+        backups, and where commits of whoever takes over would wait for standbys.
+        """
+        for each in (self.first, self.second):
+            self._refuse_unready(each, self._there(each))
         self.renew()
         for server in (self.old, self.new):
             server.sql("CHECKPOINT")
@@ -178,10 +186,25 @@ class ClusterPair:
             timeline, position = own.server.sql(END).split()
             end = End(int(timeline), bytes_of(position))
             fits[:] = [token for each in (other, own) if end_of(token := token_of(self._there(each))) == end]
-            return bool(fits)
+            # A side that takes writes may show an old token still, and a copy that was cut off may fit it.
+            return bool(fits) and primary_of(self._there(other)) != other.side.name
 
         self._until(shown, ENDED_S, f"No token says that the log ended where {own.title} is", nudged=other)
         return fits[0]
+
+    def _refuse_unready(self, own: PhaseCluster, found: Object) -> None:
+        takes = primary_of(found) == own.side.name
+        if (why := not_archiving(found)) and (takes or own is self.second):
+            raise Refusal(
+                f"{own.title} does not archive its log: {why[:300].rstrip('.')}.",
+                f"Mend that first. Where it expected an empty archive, an earlier server's log lies in the folder "
+                f"{own.side.name} of the object storage: move that folder away.",
+            )
+        if not takes and lacks_standbys(found):
+            raise Refusal(
+                f"{own.title} has too few instances ready, and a commit there waits for a standby.",
+                "Wait until they are: kubectl -n postgres get pods.",
+            )
 
     def _refuse_to_touch(self, found: Object | None) -> None:
         """A server that holds anything of its own is never thrown away, nor told to follow."""

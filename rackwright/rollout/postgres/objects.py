@@ -97,6 +97,19 @@ def primary_of(cluster: dict[str, Any]) -> str:
     return str((cluster["spec"].get("replica") or {}).get("primary", ""))
 
 
+def not_archiving(cluster: dict[str, Any]) -> str:
+    """Why its log does not come to the object storage; nothing where it does, or where none was to come yet."""
+    conditions = cluster.get("status", {}).get("conditions") or []
+    found = (each for each in conditions if each["type"] == "ContinuousArchiving" and each["status"] == "False")
+    return next((" ".join(str(each.get("message") or "without a reason").split()) for each in found), "")
+
+
+def lacks_standbys(cluster: dict[str, Any]) -> bool:
+    """Whether a commit there would wait for standbys that are not ready."""
+    awaited = (cluster["spec"].get("postgresql", {}).get("synchronous") or {}).get("number", 0)
+    return bool(awaited) and cluster.get("status", {}).get("readyInstances", 0) <= awaited
+
+
 def is_copy(cluster: dict[str, Any]) -> bool:
     """Whether it was founded as a copy."""
     return "pg_basebackup" in (cluster["spec"].get("bootstrap") or {})
