@@ -10,6 +10,7 @@ from typing import overload
 
 from rackwright.errors import Refusal
 from rackwright.rollout.commands import run
+from rackwright.rollout.qdrant.store import Missing
 
 ANSWER_S = 60
 # Its input is ours: when this process ends, however it does, that closes, and the way with it.
@@ -62,6 +63,9 @@ class Forwards(Sequence[str]):
                 pod["metadata"]["name"] for pod in json.loads(found)["items"] if pod["status"].get("phase") == "Running"
             ]
             if not pods:
+                volumes = [*command, "get", "persistentvolumeclaims", "--output=name"]
+                if not run(volumes, Path.cwd(), self.environment, ANSWER_S).strip():
+                    raise Missing(f"There is no {self.label}, nor a volume of one.", "The stage platform lays it.")
                 raise Refusal(f"No pod of {self.label} runs.", f"See kubectl -n {self.namespace} get pods.")
             self._open = [
                 self._forward([*command, "port-forward", f"pod/{name}", f":{self.port}"]) for name in sorted(pods)

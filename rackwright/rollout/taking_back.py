@@ -1,6 +1,6 @@
 """The way back: what was done, taken back in reverse, as far as the point of no return was not passed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rackwright.errors import Refusal
@@ -45,13 +45,13 @@ def the_way_back(plan: Plan, world: World, standing: Standing, to: str | None = 
         )
     refuse_changed(plan, standing)
     kept = set() if to is None else {place.name for place in plan.up_to(to)}
-    found = [
-        place
-        for place in reversed(plan.places)
-        if place.name in world.acts and place.name not in kept and _is_there(place, world, standing)
-    ]
-    if found and (parted := _parted(plan, world)):
-        raise Refusal(f"The point of no return was passed, and the journal has no word of it: {parted}.", GIVEN_UP)
+    asked = [place for place in reversed(plan.places) if place.name in world.acts and place.name not in kept]
+    found, unseen = _there(asked, world, standing)
+    if any(place.step.back for place in found):
+        if unseen:
+            raise unseen  # what cannot be seen may stand on what would be taken away
+        if parted := _parted(plan, world):
+            raise Refusal(f"The point of no return was passed, and the journal has no word of it: {parted}.", GIVEN_UP)
     return Return(tuple(found), tuple(place.step.loses for place in found if place.step.loses))
 
 
@@ -86,6 +86,19 @@ def _parted(plan: Plan, world: World) -> str:
     )
     found = (act.look() for act in ends)
     return next((each.words for each in found if each.state is State.DONE), "")
+
+
+def _there(places: Sequence[Place], world: World, standing: Standing) -> tuple[list[Place], Refusal | None]:
+    """Those that there is something of, and the first reason for which one could not be seen."""
+    found: list[Place] = []
+    unseen: Refusal | None = None
+    for place in places:
+        try:
+            if _is_there(place, world, standing):
+                found.append(place)
+        except Refusal as refusal:
+            unseen = unseen or refusal
+    return found, unseen
 
 
 def _is_there(place: Place, world: World, standing: Standing) -> bool:

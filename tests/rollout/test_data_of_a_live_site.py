@@ -21,6 +21,7 @@ from rackwright.rollout.journal import Journal
 from rackwright.rollout.plan import plan
 from rackwright.rollout.qdrant.kept import held
 from rackwright.rollout.qdrant.store import Store, path
+from rackwright.rollout.qdrant.switch import switch
 from rackwright.rollout.room import Releases, Taken, space, versions_fit
 from rackwright.rollout.stand_by import StandBy
 from rackwright.rollout.way import way
@@ -30,7 +31,9 @@ from rackwright.site.catalog import Catalog
 KUBECTL = """#!{python}
 import os, sys, time
 open("{folder}/said", "a").write(" ".join(sys.argv[1:]) + chr(10))
-if "get" in sys.argv:
+if "persistentvolumeclaims" in sys.argv:
+    print("{volumes}")
+elif "get" in sys.argv:
     print('{{"items": [{{"metadata": {{"name": "qdrant-0"}}, "status": {{"phase": "{phase}"}}}}]}}')
 elif "port-forward" in sys.argv:
     with open("{folder}/pid", "w") as file:
@@ -44,9 +47,10 @@ elif "port-forward" in sys.argv:
 def kubectl(tmp_path):
     """A stand-in that leads to a port which a test gives."""
 
-    def written(forwarding, phase="Running"):
+    def written(forwarding, phase="Running", volumes="persistentvolumeclaim/qdrant-storage-qdrant-0"):
         program = tmp_path / "kubectl"
-        program.write_text(KUBECTL.format(python=sys.executable, folder=tmp_path, forwarding=forwarding, phase=phase))
+        words = {"forwarding": forwarding, "phase": phase, "volumes": volumes}
+        program.write_text(KUBECTL.format(python=sys.executable, folder=tmp_path, **words))
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         return SimpleNamespace(
             ways=Forwards([str(program)], "qdrant", "app.kubernetes.io/name=qdrant", 6333),
@@ -75,6 +79,12 @@ def test_a_way_that_does_not_open_is_told(kubectl):
         list(kubectl("error: pod not found").ways)
     with pytest.raises(Refusal, match=r"No pod of app\.kubernetes\.io/name=qdrant runs"):
         list(kubectl("", phase="Pending").ways)
+
+
+def test_a_store_without_pods_and_volumes_is_not_there_and_no_fault(kubectl):
+    assert switch(Store("phase-2", kubectl("", phase="Pending", volumes="").ways, "key")) is None
+    with pytest.raises(Refusal, match="No pod of"):
+        switch(Store("phase-2", kubectl("", phase="Pending").ways, "key"))
 
 
 def test_every_name_is_one_of_the_plan(tmp_path):

@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from played_world import PlayedWorld, Ticks, edited, events, in_child, lab
+from played_world import PlayedAct, PlayedWorld, Ticks, edited, events, in_child, lab
 
 from rackwright.errors import Refusal
 from rackwright.rollout.journal import read
@@ -121,6 +121,27 @@ def test_back_is_refused_with_a_site_that_has_no_word_of_what_was_copied(world):
     before = world.lines()
     edited(world, "rollout: {hold_s: 900}", "rollout: {copies_data: false}")
     with pytest.raises(Refusal, match=r"rollout\.copies_data has changed since platform/lay was done"):
+        world.back()
+    assert world.lines() == before
+
+
+def test_what_cannot_be_seen_ends_the_way_back_where_anything_would_be_taken_away(world, monkeypatch):
+    """Phase 2's cluster does not answer: databases may have gone over to it, or it may never have been founded."""
+    real = PlayedAct.look
+
+    def look(act):
+        if act.name == "cut-over/postgresql":
+            raise Refusal("It does not answer.", "See that it is up.")
+        return real(act)
+
+    world.run(until="metal")
+    monkeypatch.setattr(PlayedAct, "look", look)
+    world.back()
+    monkeypatch.undo()
+    world.run(until="cluster")
+    monkeypatch.setattr(PlayedAct, "look", look)
+    before = world.lines()
+    with pytest.raises(Refusal, match="It does not answer"):
         world.back()
     assert world.lines() == before
 

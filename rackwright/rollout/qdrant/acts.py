@@ -94,7 +94,13 @@ class CutOver:
 
     def look(self) -> Found:
         """How far it is; while phase 1 was written to last and is shut, it is opened again first."""
-        if switch(self.new) is None or switch(self.old) is None:
+        first, second = switch(self.old), switch(self.new)
+        if second is None and first is not None and not first.is_open:
+            raise Refusal(
+                f"{self.old.name} takes no writes, and {self.new.name}, where they may have gone, holds no {SWITCH}.",
+                f"Bring back what it held; where that is lost, open {self.old.name} by its point of {SWITCH}.",
+            )
+        if first is None or second is None:
             return Found(State.ABSENT, "there is no copy yet")
         sides = Sides.of(self.old, self.new)
         if sides.new.is_open:

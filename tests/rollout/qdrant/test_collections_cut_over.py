@@ -179,6 +179,17 @@ def test_both_open_is_refused_and_nothing_is_touched(filled):
         copy(filled).undo()
 
 
+def test_a_store_that_lost_what_writes_went_to_is_not_taken_for_one_without_a_copy(filled):
+    """Else the way back would go on to throw away the rest, and leave phase 1's shut."""
+    copy(filled).do()
+    cut_over(filled).do()
+    _, new = stores(filled)
+    for name in (*held(new), SWITCH):
+        new.ask("DELETE", path(name))
+    with pytest.raises(Refusal, match="phase-1 takes no writes, and phase-2, where they may have gone"):
+        cut_over(filled).look()
+
+
 def test_limits_for_applications_come_with_their_writes(filled):
     old, new = stores(filled)
     limits = {"enabled": True, "upsert_max_batchsize": 10}
