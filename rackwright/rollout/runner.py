@@ -114,8 +114,13 @@ class Runner:
         return fingerprints(self.plan.way, (*place.step.reads, *place.step.fixed))
 
     def _is_behind(self, place: Place) -> bool:
-        """True where it needs no look: done with these inputs, and vouched for by what came after."""
+        """True where it needs no look: done with these inputs, and vouched for by what came after.
+
+        Past the point of no return what had a way back before it is behind, whatever changed: phase 1 may be gone.
+        """
         standing = self._standing()
+        if place.step.back and standing.word(place.name) and standing.point_of_no_return(self.plan.places):
+            return True
         return standing.is_passed(place, self.plan.places) and not changed(standing.inputs(place.name), self.plan.way)
 
     def _is_recorded(self, place: Place) -> bool:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from played_world import PlayedWorld, edited, events, lab
+from played_world import PlayedAct, PlayedWorld, edited, events, lab
 
 from rackwright.errors import Refusal
 from rackwright.rollout.journal import read
@@ -178,6 +178,16 @@ def test_a_harmless_edit_is_planned_again_and_what_reads_it_is_looked_at_again(w
     world.run(until="traffic")
     assert world.asked[asked:] == ["baseline", "proof"]  # what was measured is looked at again, and nothing else
     assert not world.twice()
+
+
+def test_past_the_point_of_no_return_an_edit_lets_nobody_ask_a_phase_1_that_is_gone(world, monkeypatch):
+    world.run(until="no-return")
+    edited(world, "memory_gib: 64, cores: 16", "memory_gib: 96, cores: 16")
+    looked, real = [], PlayedAct.look
+    monkeypatch.setattr(PlayedAct, "look", lambda act: (looked.append(act.name), real(act))[1])
+    world.run()
+    assert "copy/postgresql" not in looked
+    assert "report/figures" in world.done()
 
 
 def test_another_place_for_a_kubeconfig_changes_nothing(world):
