@@ -262,6 +262,15 @@ def test_a_copy_is_not_thrown_away_in_the_middle_of_a_cut_over(following):
     until(lambda: lag(following.pair).passed)
 
 
+def test_a_copy_to_which_writes_go_over_meanwhile_is_not_thrown_away(writers, following, monkeypatch):
+    """Another checkout cuts over while this one's stack is at work: neither sees the other's lock."""
+    monkeypatch.setattr(following.stacks[1], "put", lambda _: CutOver(following.pair, DATABASES).do())
+    with pytest.raises(Refusal, match="phase-2 was promoted"):
+        following.steps[0].undo()
+    goes_on(writers)
+    assert told(writers) <= kept(following.pair.new)
+
+
 def test_one_that_its_stack_founded_is_no_copy(ground):
     ground.operator.halt()
     ground.stacks[1].put("own")

@@ -92,14 +92,13 @@ class ClusterPair:
 
     def discard(self) -> None:
         """Take everything away again; the server itself last, so that a run that was cut off is seen."""
-        found = self.second.found()
-        self._refuse_to_touch(found)
-        if primary_of(self._there(self.first)) == self.second.side.name:
-            raise Refusal(f"{self.first.title} has ended its writes.", "Take the cut-over back first.")
+        self._refuse_to_discard()
         self.stack.put("awaited")
+        self._refuse_to_discard()  # that took a while, and another checkout's lock is not seen here
         self.first.say(nothing())
         self._shut(self.first, self.second)
         self._shut(self.second, self.first)
+        self._refuse_to_touch(self.second.found())
         self.second.delete(KIND, CLUSTER)
         self._until(lambda: not self.second.has_volumes(), UP_S, f"volumes of {self.second.title} are not gone")
 
@@ -205,6 +204,11 @@ class ClusterPair:
                 f"{own.title} has too few instances ready, and a commit there waits for a standby.",
                 "Wait until they are: kubectl -n postgres get pods.",
             )
+
+    def _refuse_to_discard(self) -> None:
+        self._refuse_to_touch(self.second.found())
+        if primary_of(self._there(self.first)) == self.second.side.name:
+            raise Refusal(f"{self.first.title} has ended its writes.", "Take the cut-over back first.")
 
     def _refuse_to_touch(self, found: Object | None) -> None:
         """A server that holds anything of its own is never thrown away, nor told to follow."""
