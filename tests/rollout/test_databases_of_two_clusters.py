@@ -120,10 +120,10 @@ def test_a_copy_is_made_through_a_way_of_its_own_and_thrown_away_with_it(ground)
 
 
 def test_killed_anywhere_while_it_is_copied_and_thrown_away_it_converges(ground):
-    """At every third moment: each takes a copy and its end."""
-    at, codes = -2, [-signal.SIGKILL]
+    """At every sixth moment: each takes a copy and its end."""
+    at, codes = -5, [-signal.SIGKILL]
     while any(codes):
-        at += 3
+        at += 6
         assert set(codes) <= {0, -signal.SIGKILL}
         copy = Copy(ground.pair)
         codes = [killed(ground.local, copy.do, at)]
@@ -153,10 +153,10 @@ def test_killed_while_the_operator_has_yet_to_do_what_it_was_told_nothing_is_tak
 
 
 def test_killed_anywhere_on_the_way_there_and_back_it_converges_and_nothing_is_lost(writers, following):
-    """At every third moment, there and back."""
-    at, codes = -2, [-signal.SIGKILL]
+    """At every sixth moment, there and back."""
+    at, codes = -5, [-signal.SIGKILL]
     while any(codes):
-        at += 3
+        at += 6
         assert set(codes) <= {0, -signal.SIGKILL}
         codes = [killed(following.local, CutOver(following.pair, DATABASES).do, at)]
         there = CutOver(following.pair, DATABASES)
