@@ -17,11 +17,14 @@ description:
   - Before the first play, and before a confirmation is asked for, it refuses a run that knows no site. Ansible reads
     the ansible.cfg of the folder that it is started in; without it no site file is an inventory.
   - So it does where an inventory has hosts that the site has not.
+  - So it does where a setting lets hosts run ahead of one another (strategy free, host_pinned), since what is judged
+    of all hosts together would be judged of those that came first.
   - A run of which every play matched no host ends with 1, since a limit or a phase was not what was meant.
   - Ansible finds this plugin beside the playbooks, whatever its settings are, so that no playbook needs to ask for it.
 """
 
 PLAYBOOKS = Path(__file__).resolve().parents[1]
+OUT_OF_STEP = ("free", "host_pinned")  # by whichever collection or plugin they are brought
 
 
 class CallbackModule(CallbackBase):
@@ -48,6 +51,11 @@ class CallbackModule(CallbackBase):
         self._groups = inventory.get_groups_dict()
         if "phase1" not in self._groups:  # every site has it
             self._refuse(_no_site(file.name))
+        if constants.DEFAULT_STRATEGY.endswith(OUT_OF_STEP):
+            self._refuse(
+                f"Nothing was touched: by the strategy {constants.DEFAULT_STRATEGY} hosts do not wait for one another, "
+                "and these playbooks want them in step. Take it out of ANSIBLE_STRATEGY, or out of your ansible.cfg"
+            )
         strangers = [name for name, host in inventory.hosts.items() if "host" not in host.vars]
         if strangers:
             self._refuse(

@@ -117,6 +117,12 @@ def test_a_port_is_set_once_and_then_left_alone(program, tmp_path, capsys):
     assert "set" not in (tmp_path / "said").read_text()
 
 
+def test_of_several_ports_each_is_looked_at(program, capsys):
+    settings = json.dumps({**SETTINGS, "roce": False})
+    assert program.main(["--check", "lan0", settings, "fabric0", settings]) == 1
+    assert {line.split(":")[0] for line in capsys.readouterr().out.splitlines()} == {"lan0", "fabric0"}
+
+
 def test_a_port_without_roce_is_not_asked_about_it(program, tmp_path):
     assert program.main(["fabric0", json.dumps({**SETTINGS, "roce": False})]) == 0
     assert "dcb" not in (tmp_path / "said").read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fleet import site_of
-from machine_side import MODULE, QUESTIONS, ask, pci
+from machine_side import MODULE, QUESTIONS, ask, pci, services
 
 from rackwright.preflight import judge
 from rackwright.preflight.answers import understand
@@ -48,6 +48,15 @@ def test_this_machine_answers_and_nothing_on_it_changes(tmp_path):
     assert answers["flush"]["tool"] in {"fio", "own probe"}
     assert answers["flush"]["p99_ms"] > 0
     assert understand("here", json.loads(json.dumps(answers))).system.name == socket.gethostname()
+
+
+@pytest.mark.parametrize("state", ["active", "inactive"])
+def test_beside_an_etcd_that_runs_nothing_is_measured(tmp_path, monkeypatch, state):
+    said = f"Id=kubelet.service\nLoadState=loaded\nActiveState=inactive\n\nId=k3s.service\nActiveState={state}\n"
+    monkeypatch.setattr(services, "services", lambda: {"code": 0, "out": said, "error": ""})
+    answers = ask(QUESTIONS | {"flush_folder": str(tmp_path)})
+    assert (answers["flush"] is None) == (state == "active")
+    assert "flush" not in answers["unseen"]
 
 
 def test_this_machine_is_judged_without_a_fault_of_preflights_own():

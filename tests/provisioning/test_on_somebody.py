@@ -69,6 +69,14 @@ def test_so_does_one_that_was_started(tmp_path, arguments, settings):
     assert is_refused(started(tmp_path, near, *arguments, *ANSWERS, **settings), tmp_path, "reset.yml")
 
 
+@pytest.mark.parametrize("strategy", ["free", "ansible.builtin.host_pinned"])
+def test_hosts_that_would_run_ahead_of_one_another_are_refused(strategy):
+    done = started(ROOT, "-i", "inventory/lab", "playbooks/preflight.yml", ANSIBLE_STRATEGY=strategy)
+    assert done.returncode == 1
+    assert not done.stdout.strip()
+    assert f"by the strategy {strategy} hosts do not wait for one another" in done.stderr
+
+
 def test_a_playbook_of_ones_own_is_not_ours_to_refuse(tmp_path):
     (tmp_path / "mine.yml").write_text("[{name: Mine, hosts: nobody, gather_facts: false}]")
     told = {"ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "playbooks/callback_plugins")}

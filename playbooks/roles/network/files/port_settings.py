@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Sets queues, rings, interrupts and RoCE of one port, or says with --check how it differs: [--check] PORT SETTINGS."""
+"""Sets queues, rings, interrupts and RoCE of ports: [--check] PORT SETTINGS ..., where --check says how they differ."""
 
 from __future__ import annotations
 
@@ -141,13 +141,16 @@ def _text(path: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """0 where the port is as it should be in the end."""
+    """0 where the ports are as they should be in the end."""
     only_look = arguments[0] == "--check"
-    name, settings = arguments[1:] if only_look else arguments
-    port = Port(name, json.loads(settings), only_look)
-    port.set()
-    print("\n".join(port.differences))
-    return 1 if only_look and port.differences else 0
+    pairs = iter(arguments[1:] if only_look else arguments)
+    differences: list[str] = []
+    for name, settings in zip(pairs, pairs):  # noqa: B905 - Python 3.9 has no strict
+        port = Port(name, json.loads(settings), only_look)
+        port.set()
+        differences += port.differences
+    print("\n".join(differences))
+    return 1 if only_look and differences else 0
 
 
 if __name__ == "__main__":

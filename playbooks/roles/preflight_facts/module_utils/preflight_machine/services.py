@@ -24,6 +24,7 @@ UNITS = (
     "ufw.service",
     "unattended-upgrades.service",
 )
+NODE = {f"Id={unit}.service" for unit in ("k3s", "k3s-agent", "kubelet")}
 TRACES = (
     "/etc/cni/net.d",
     "/etc/kubernetes",
@@ -58,6 +59,12 @@ def services() -> dict[str, Any]:
     """Units that matter here, one block each."""
     fields = [part for name in ("Id", "LoadState", "ActiveState", "UnitFileState") for part in ("-p", name)]
     return run(["systemctl", "show", *fields, *UNITS])
+
+
+def run_a_node(said: dict[str, Any] | None) -> bool:
+    """True where a unit of a cluster's runs, by what systemd said of its units."""
+    blocks = [set(block.splitlines()) for block in (said or {}).get("out", "").split("\n\n")]
+    return any("ActiveState=active" in block and not NODE.isdisjoint(block) for block in blocks)
 
 
 def leftovers(salt: str) -> dict[str, Any]:
