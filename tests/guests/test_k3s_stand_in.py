@@ -86,6 +86,19 @@ class Machine:
         out, error = process.communicate(timeout=120)
         return process.returncode, out, error
 
+    def serve(self):
+        self.server = self.start("server")
+        line = self.server.stderr.readline()
+        assert "up and running" in line, line + self.server.stderr.read()
+
+    def stop(self):
+        self.server.send_signal(signal.SIGTERM)
+        assert self.server.wait(PATIENCE_S) == 0
+
+    def restart(self):
+        self.stop()
+        self.serve()
+
 
 @pytest.fixture
 def machine(tmp_path, program):
@@ -94,12 +107,9 @@ def machine(tmp_path, program):
 
 @pytest.fixture
 def running(machine):
-    process = machine.start("server")
-    line = process.stderr.readline()
-    assert "up and running" in line, line + process.stderr.read()
+    machine.serve()
     yield machine
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE_S) == 0
+    machine.stop()
 
 
 def test_it_says_what_it_is(machine):
@@ -122,6 +132,22 @@ def test_it_takes_what_a_site_tells_and_its_node_is_ready(running):
     assert {"type": "InternalIP", "address": "192.168.40.20"} in node["status"]["addresses"]
     assert [each["status"] for each in node["status"]["conditions"]] == ["True"]
     assert running.run("kubectl", "get", "--raw", "/readyz")[1].startswith("ok")
+
+
+def test_a_node_is_cordoned_and_marked_until_it_is_brought_back_whatever_restarts(running):
+    def shown():
+        node = json.loads(running.run("kubectl", "get", "node", "ws-01", "--output=json")[1])
+        return node["spec"].get("unschedulable", False), node["metadata"]["annotations"].get("rackwright/drained-for")
+
+    running.run("kubectl", "annotate", "node", "ws-01", "--overwrite", "rackwright/drained-for=driver-1")
+    assert running.run("kubectl", "drain", "ws-01", "--ignore-daemonsets", "--timeout=10m")[0] == 0
+    assert shown() == (True, "driver-1")
+    running.restart()
+    assert shown() == (True, "driver-1")
+    running.run("kubectl", "uncordon", "ws-01")
+    running.run("kubectl", "annotate", "node", "ws-01", "rackwright/drained-for-")
+    assert shown() == (False, None)
+    assert running.run("kubectl", "drain", "ws-09")[0] == 1
 
 
 def test_it_leaves_what_others_look_for(running):

@@ -1,6 +1,14 @@
-"""All of site.yml for phase 1 on a booted guest: a look, a first run, a restart, the proof, and nothing left to do."""
+"""All of site.yml for phase 1 on a booted guest: a look, a first run, a restart, the proof, and nothing left to do.
+
+Then upgrade.yml: another driver on a node that is drained for it.
+"""
+
+import json
+import shutil
+from dataclasses import replace
 
 import pytest
+import yaml
 from proof import host
 
 from rackwright.guests.stand_ins.lay import lay
@@ -8,8 +16,11 @@ from rackwright.site.catalog import Catalog
 
 NAME = "gpu-01"
 PLAYBOOK = "playbooks/site.yml"
-STATE = "find /etc /usr/local /var/lib/rackwright -newer /run/before -not -path '*/.ansible*' 2>/dev/null | sort"
-DRIVER = Catalog.load().drivers[580].version
+FILES = "find /etc /usr/local /var/lib/rackwright -newer /run/before -not -path '*/.ansible*' 2>/dev/null | sort"
+PACKAGES = "dpkg-query -W | md5sum; apt-mark showhold"
+OLD, NEW = 580, 595
+VERSIONS = {branch: Catalog.load().drivers[branch].version for branch in (OLD, NEW)}
+SHOWN = "nvidia-smi --query-gpu=driver_version,persistence_mode --format=csv,noheader"
 PURPOSES = ("models", "vectors", "database", "scratch")
 
 
@@ -19,13 +30,14 @@ def machines(rack):
 
 
 @pytest.fixture(scope="module")
-def play(machines):
-    laid = lay(machines, 1)
+def told(machines):
+    """What every playbook is told besides its site."""
+    return {"phase": 1, **lay(machines, 1).variables}
 
-    def run(*options):
-        return machines.ansible(PLAYBOOK, *options, variables={"phase": 1, **laid.variables})
 
-    return run
+@pytest.fixture(scope="module")
+def play(machines, told):
+    return lambda *options: machines.ansible(PLAYBOOK, *options, variables=told)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +45,8 @@ def looked_at(machines, play):
     """What a look at a fresh machine said, and what it left."""
     guest = machines[NAME]
     guest.ssh("touch /run/before")
-    return play("--check", "--diff"), guest.says(STATE)
+    before = guest.says(PACKAGES)
+    return play("--check", "--diff"), guest.says(FILES), guest.says(PACKAGES) == before
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +69,10 @@ def again(restarted, play):
 
 
 def test_a_look_at_a_fresh_machine_changes_nothing(looked_at):
-    ran, left = looked_at
+    ran, left, packages_are_the_same = looked_at
     ran.demand()
     assert left == ""
+    assert packages_are_the_same
 
 
 def test_names_and_network_are_the_sites_after_a_restart(restarted):
@@ -81,7 +95,7 @@ def test_the_driver_is_there_and_held_after_a_restart(restarted):
     held = restarted.check_output("apt-mark showhold").split()
     assert any(package.startswith("nvidia-fabricmanager") for package in held)
     assert "nvidia-container-toolkit" in held
-    assert restarted.check_output("nvidia-smi --query-gpu=driver_version --format=csv,noheader").split() == [DRIVER] * 8
+    assert restarted.check_output(SHOWN).splitlines() == [f"{VERSIONS[OLD]}, Enabled"] * 8
     assert restarted.service("nvidia-persistenced").is_running
 
 
@@ -102,3 +116,33 @@ def test_a_look_at_a_converged_machine_finds_nothing_to_change(again, play):
     assert again
     looked = play("--check", "--diff").demand()
     assert looked.changed == {}
+
+
+@pytest.fixture(scope="module")
+def upgrade(again, machines, told, tmp_path_factory):
+    """Runs upgrade.yml with the site in which somebody has written another driver."""
+    assert again
+    folder = tmp_path_factory.mktemp("newer") / "lab"
+    shutil.copytree(machines.runner.site, folder)
+    site = yaml.safe_load((folder / "site.yml").read_text())
+    site["gpu"]["driver_branch"] = NEW
+    (folder / "site.yml").write_text(yaml.safe_dump(site, sort_keys=False))
+    runner = replace(machines.runner, site=folder)
+    given = {**told, "upgrade": "driver", "confirm": "lab"}
+    return lambda: runner.playbook("playbooks/upgrade.yml", limit=[NAME], variables=given).demand()
+
+
+def test_an_upgrade_drains_the_node_exchanges_all_of_its_driver_reboots_it_and_brings_it_back(machines, upgrade):
+    guest = machines[NAME]
+    boot = guest.boot()
+    upgrade()
+    assert guest.boot() != boot
+    assert guest.says(SHOWN).splitlines() == [f"{VERSIONS[NEW]}, Enabled"] * 8
+    assert guest.says("nvidia-smi -q").count("Completed") == 8
+    left = guest.says("dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\\n'")
+    assert not [line for line in left.splitlines() if line.startswith("installed") and f" {OLD}." in line]
+    assert {"libnvidia-ml1", "nvidia-fabricmanager"} <= set(guest.says("apt-mark showhold").split())
+    node = json.loads(guest.says(f"k3s kubectl get node {NAME} --output=json"))
+    assert "unschedulable" not in node["spec"]
+    assert "rackwright/drained-for" not in node["metadata"]["annotations"]
+    assert upgrade().changed == {}, "one that is there already is only proved"

@@ -30,10 +30,12 @@ def kubectl(arguments: Sequence[str]) -> str:
         case ["get", "nodes" | "node"]:
             return json.dumps({"apiVersion": "v1", "kind": "List", "items": state.nodes()}) if as_json else _table()
         case ["get", "nodes" | "node", name]:
-            found = [each for each in state.nodes() if each["metadata"]["name"] == name]
-            if not found:
-                raise Trouble(f'Error from server (NotFound): nodes "{name}" not found')
-            return json.dumps(found[0]) if as_json else _table()
+            found = state.node_named(name)
+            return json.dumps(found) if as_json else _table()
+        case ["annotate", "node", name, mark]:
+            return state.annotate(name, mark)
+        case ["cordon" | "drain" | "uncordon" as act, name]:  # no pod runs here that could be moved
+            return state.cordon(name, on=act != "uncordon")
     raise Trouble(f"kubectl {' '.join(arguments)} is more than the {WHO} plays")
 
 

@@ -107,10 +107,46 @@ def nodes() -> list[dict[str, Any]]:
     return known
 
 
+def node_named(name: str) -> dict[str, Any]:
+    """One of them; Trouble where it is none."""
+    for each in nodes():
+        if each["metadata"]["name"] == name:
+            return each
+    raise Trouble(f'Error from server (NotFound): nodes "{name}" not found')
+
+
 def keep_node(mine: dict[str, Any]) -> None:
-    """Put a node in the place of the one of its name."""
+    """Put a node in the place of the one of its name; what others have written on that one stays."""
     others = [each for each in nodes() if each["metadata"]["name"] != mine["metadata"]["name"]]
+    for before in (each for each in nodes() if each["metadata"]["name"] == mine["metadata"]["name"]):
+        mine["spec"] = before["spec"] | mine["spec"]
+        mine["metadata"]["annotations"] = before["metadata"]["annotations"] | mine["metadata"]["annotations"]
     write(NODES, json.dumps([*others, mine], indent=1) + "\n")
+
+
+def annotate(name: str, mark: str) -> str:
+    """Write `key=value` on a node, or take `key-` off it."""
+    found, (key, _, value) = node_named(name), mark.partition("=")
+    if key.endswith("-"):
+        found["metadata"]["annotations"].pop(key[:-1], None)
+    else:
+        found["metadata"]["annotations"][key] = value
+    _replace(found)
+    return f"node/{name} annotated"
+
+
+def cordon(name: str, *, on: bool) -> str:
+    """Let no new pod come to a node, or let them come again."""
+    found = node_named(name)
+    found["spec"] = {key: value for key, value in found["spec"].items() if key != "unschedulable"}
+    found["spec"] |= {"unschedulable": True} if on else {}
+    _replace(found)
+    return f"node/{name} {'cordoned' if on else 'uncordoned'}"
+
+
+def _replace(found: dict[str, Any]) -> None:
+    same = found["metadata"]["name"]
+    write(NODES, json.dumps([found if each["metadata"]["name"] == same else each for each in nodes()], indent=1) + "\n")
 
 
 def _encoded(path: str) -> str:
