@@ -1,6 +1,6 @@
-"""`pulumi up` of phase 1 against `kubectl apply --server-side` of the same objects, and against a second one.
+"""`pulumi up` of a phase against `kubectl apply --server-side` of the same objects, and against a second one.
 
-Run: .venv/bin/python benchmarks/pulumi_up.py [inventory/example]
+Run: .venv/bin/python benchmarks/pulumi_up.py [inventory/example [PHASE]]
 Bounds: at most 3 times kubectl's time with the wait for every workload, after 3 s for the engine's start; with nothing
 to do, at most 0.3 of the first. Prints one line of JSON; exit 1 where a bound is missed.
 """
@@ -9,6 +9,7 @@ import base64
 import gzip
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,23 +19,22 @@ from typing import Any
 
 import yaml
 
-from rackwright.sandbox import stages, tools
+from rackwright.sandbox import kwok, tools
 from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.sandbox.nodes import nodes, storage_capacities
 from rackwright.sandbox.stack import Stack
 from rackwright.secrets import open_vault, throw_away
 from rackwright.site.catalog import Catalog
+from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE_START_S = 3.0
 AGAINST_KUBECTL, AGAINST_FIRST = 3.0, 0.3
 AGAIN = 3  # the fastest counts: others slow a run, nothing speeds it up
-OURS = (
-    "configmaps,secrets,serviceaccounts,services,persistentvolumeclaims,deployments,networkpolicies,"
-    "poddisruptionbudgets,podmonitors,clusters.postgresql.cnpg.io,databases.postgresql.cnpg.io,certificates,clusterissuers"
-)
+SECRET, PLAIN = "4dabf18193072939515e22adb298388d", "plaintext"  # how Pulumi's record marks a value, and shows it
 SERVERS_OWN = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid", "selfLink")
+FIRST = ("Namespace", "PriorityClass")  # what others are refused without
 WORKLOADS = ("deployments", "statefulsets", "daemonsets")
 
 
@@ -65,17 +65,22 @@ def laid(cluster: ControlPlane, stack: Stack) -> None:
 
 
 def definitions(cluster: ControlPlane) -> list[dict[str, Any]]:
-    """Kinds that charts brought."""
+    """Kinds that charts brought, without what the server added."""
     found = cluster.kubectl.get("customresourcedefinitions")
-    return [plain(each) for each in found if not each["spec"]["group"].startswith("kwok")]
+    return [
+        {"apiVersion": each["apiVersion"], "kind": each["kind"], "spec": each["spec"]}
+        | {"metadata": {key: value for key, value in each["metadata"].items() if key not in SERVERS_OWN}}
+        for each in found
+        if not each["spec"]["group"].startswith("kwok")
+    ]
 
 
-def objects(cluster: ControlPlane) -> Iterator[dict[str, Any]]:
-    """Everything else that Pulumi made: its own objects as they are, and what it let Helm make."""
-    asked = ("get", f"namespaces,{OURS}", "--all-namespaces", "--show-managed-fields", "--output=json")
-    for each in json.loads(cluster.kubectl(*asked))["items"]:
-        if any(field["manager"].startswith("pulumi") for field in each["metadata"].get("managedFields", [])):
-            yield plain(each)
+def objects(cluster: ControlPlane, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Everything else that Pulumi made: its own objects by its record, and what it let Helm make."""
+    for each in record["deployment"]["resources"]:
+        found = shown(each.get("inputs"))
+        if each["type"].startswith("kubernetes:") and isinstance(found, dict) and "apiVersion" in found:
+            yield found
     for release in cluster.kubectl.get("secrets", labels="owner=helm"):
         packed = base64.b64decode(base64.b64decode(release["data"]["release"]))
         for document in yaml.safe_load_all(json.loads(gzip.decompress(packed))["manifest"]):
@@ -83,42 +88,49 @@ def objects(cluster: ControlPlane) -> Iterator[dict[str, Any]]:
                 yield document | {"metadata": {"namespace": release["metadata"]["namespace"]} | document["metadata"]}
 
 
-def plain(found: dict[str, Any]) -> dict[str, Any]:
-    """As somebody would write it: without what the server added."""
-    metadata = {key: value for key, value in found["metadata"].items() if key not in SERVERS_OWN}
-    kept = {key: value for key, value in found.items() if key not in {"status", "metadata"}} | {"metadata": metadata}
-    if found["kind"] == "Service":
-        for key in ("clusterIP", "clusterIPs"):
-            if kept["spec"].get(key) not in ("None", ["None"]):
-                kept["spec"].pop(key, None)
-    if found["kind"] == "PersistentVolumeClaim":
-        kept["spec"].pop("volumeName", None)
-        metadata.pop("annotations", None)  # the binder's
-    return kept
+def shown(found: Any) -> Any:
+    """A value of the record as it was written."""
+    if isinstance(found, dict):
+        return json.loads(found[PLAIN]) if SECRET in found else {key: shown(value) for key, value in found.items()}
+    return [shown(each) for each in found] if isinstance(found, list) else found
+
+
+def record_of(stack: Stack, toolbox: tools.Toolbox) -> dict[str, Any]:
+    """What Pulumi keeps of the stack; its secrets are throw-away ones."""
+    command = [toolbox["pulumi"].path, "stack", "export", "--show-secrets", "--stack", stack.name]
+    done = subprocess.run(command, cwd=ROOT, env=stack.environment, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def applied(cluster: ControlPlane, kinds: list[dict[str, Any]], items: list[dict[str, Any]]) -> None:
-    """The same objects by kubectl: kinds, namespaces, the rest; then the same wait."""
+    """The same objects by kubectl: kinds, what others need, the rest; then the same wait."""
     cluster.apply(kinds)
     cluster.kubectl.wait_for(*(f"crd/{kind['metadata']['name']}" for kind in kinds), condition="Established")
-    cluster.apply(each for each in items if each["kind"] == "Namespace")
-    cluster.apply(each for each in items if each["kind"] != "Namespace")
+    cluster.apply(each for each in items if each["kind"] in FIRST)
+    cluster.apply(each for each in items if each["kind"] not in FIRST)
     wait_for_workloads(cluster)
 
 
-def plane(toolbox: tools.Toolbox, site: Site) -> ControlPlane:
-    """A control plane for the site's nodes."""
-    address = str(site.door(1))
-    return ControlPlane(toolbox, storage_classes=stages.STORAGE_CLASSES, load_balancer_address=address, progress=say)
+def plane(toolbox: tools.Toolbox, site: Site, phase: Phase) -> ControlPlane:
+    """A control plane with the phase's networks."""
+    found = site.cluster(phase)
+    assert found is not None, f"{site.name} has no phase {phase}"
+    return ControlPlane(
+        toolbox,
+        networks=kwok.Networks(found.pods, found.services),
+        load_balancer_address=str(site.door(phase)),
+        progress=say,
+    )
 
 
-def furnish(cluster: ControlPlane, site: Site) -> None:
+def furnish(cluster: ControlPlane, site: Site, phase: Phase) -> None:
     """Its nodes and their room."""
-    cluster.apply(nodes(site, 1, Catalog.load()))
-    cluster.apply(storage_capacities(site, 1))
+    cluster.apply(nodes(site, phase, Catalog.load()))
+    cluster.apply(storage_capacities(site, phase))
 
 
-def main(place: str) -> int:
+def main(place: str, phase: Phase) -> int:
     """Both ways on fresh control planes, one after the other."""
     site = Site.load(ROOT / place)
     toolbox = tools.ensure(tools.REHEARSAL, say)
@@ -127,8 +139,8 @@ def main(place: str) -> int:
         vault = throw_away(site, folder / "vault")
         os.environ["ANSIBLE_VAULT_PASSWORD_FILE"] = str(vault.password_file)
         passphrase = open_vault(folder / "vault")["pulumi_passphrase"]
-        with plane(toolbox, site) as cluster:
-            furnish(cluster, site)
+        with plane(toolbox, site, phase) as cluster:
+            furnish(cluster, site, phase)
             settings = {
                 "site": str(ROOT / place),
                 "secrets": str(folder / "vault"),
@@ -136,16 +148,19 @@ def main(place: str) -> int:
                 "charts": str(ROOT / "rackwright" / "sandbox" / "charts"),
             }
             private = {"toolbox": toolbox, "vault": vault, "passphrase": passphrase}
-            stack = Stack("phase1", folder / "pulumi", folder, settings=settings, **private)
+            stack = Stack(f"phase{phase}", folder / "pulumi", folder, settings=settings, **private)
             stack.prepare()
             first = timed(lambda: laid(cluster, stack))
             second = min(timed(lambda: stack.up(lambda _: None, lambda _: None)) for _ in range(AGAIN))
-            kinds, items = definitions(cluster), list(objects(cluster))
-        with plane(toolbox, site) as cluster:
-            furnish(cluster, site)
+            record = record_of(stack, toolbox)
+            kinds, items = definitions(cluster), list(objects(cluster, record))
+        with plane(toolbox, site, phase) as cluster:
+            furnish(cluster, site, phase)
             kubectl = timed(lambda: applied(cluster, kinds, items))
     result = {
         "site": site.name,
+        "phase": phase,
+        "resources": len(record["deployment"]["resources"]),
         "objects": len(items) + len(kinds),
         "kubectl_s": round(kubectl, 1),
         "first_up_s": round(first, 1),
@@ -159,4 +174,5 @@ def main(place: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "inventory/example"))
+    place, phase = (*sys.argv[1:], *("inventory/example", "1")[len(sys.argv) - 1 :])
+    sys.exit(main(place, 2 if phase == "2" else 1))
