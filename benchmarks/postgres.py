@@ -23,11 +23,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "components")]
-
-from postgres_server import Server, end, new_home, programs  # noqa: E402 - beside the tests that it is made for
+sys.path[:0] = [str(ROOT)]
 
 from components.postgres.parameters import parameters  # noqa: E402
+from rackwright.sandbox.postgres import Server, home, programs  # noqa: E402
 from rackwright.site.postgresql import Postgresql  # noqa: E402
 
 SCALE = 50  # of pgbench: 100,000 accounts each, 0.75 GB in all
@@ -52,7 +51,7 @@ def fill(server: Server) -> None:
 
 def transactions(server: Server, *bounds: str) -> float:
     """Transactions a second of one turn."""
-    said = server.run("pgbench", "-c", str(CLIENTS), "-j", "2", *bounds, "--no-vacuum", "postgres").stdout
+    said = server.run("pgbench", "-c", str(CLIENTS), "-j", "2", *bounds, "--no-vacuum", "postgres")
     found = re.search(r"tps = ([\d.]+)", said)
     return float(found.group(1)) if found else sys.exit(said)
 
@@ -64,13 +63,12 @@ def written(server: Server) -> int:
 
 def measure(seconds: int, rounds: int) -> dict[str, Any]:
     """Both servers, filled and warmed alike, turn after turn."""
-    home = new_home()
-    folder = programs(home)
-    if folder is None:
-        sys.exit("There is no PostgreSQL of the pinned major; RACKWRIGHT_POSTGRES names its bin folder.")
-    servers = [Server(folder, home, name, settings) for name, settings in (("defaults", {}), ("ours", ours()))]
-    found: dict[str, list[float]] = {server.name: [] for server in servers}
-    try:
+    with home() as place:
+        folder = programs(place)
+        if folder is None:
+            sys.exit("There is no PostgreSQL of the pinned major; RACKWRIGHT_POSTGRES names its bin folder.")
+        servers = [Server(folder, place, name, settings) for name, settings in (("defaults", {}), ("ours", ours()))]
+        found: dict[str, list[float]] = {server.name: [] for server in servers}
         for server in servers:
             fill(server)
             transactions(server, "-t", str(PAGES // CLIENTS))
@@ -80,8 +78,6 @@ def measure(seconds: int, rounds: int) -> dict[str, Any]:
                 found[server.name].append(transactions(server, "-T", str(seconds)))
             print({name: round(turns[-1]) for name, turns in found.items()}, file=sys.stderr)
         log = {server.name: written(server) - before[server.name] for server in servers}
-    finally:
-        end(servers, home)
     ratios = [ours / defaults for defaults, ours in zip(*found.values(), strict=True)]
     per_transaction = {name: round(log[name] / (sum(turns) * seconds)) for name, turns in found.items()}
     return {

@@ -18,12 +18,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "rollout")]
 
-from local_pair import DATABASES, LocalPair, Writer, kill  # noqa: E402 - beside the tests that it is made for
+from local_pair import DATABASES, LocalPair, writer_of  # noqa: E402 - beside the tests that it is made for
 from played_world import PlayedWorld, Ticks, in_child, lab  # noqa: E402
-from postgres_server import Server, end, new_home, programs  # noqa: E402
 
 from rackwright.rollout.plan import plan  # noqa: E402
 from rackwright.rollout.postgres.acts import Copy, CutOver, FollowBack  # noqa: E402
+from rackwright.sandbox.postgres import Server, home, programs  # noqa: E402
 
 BOUNDS = {"planning_s": 1.0, "going_on_s": 5.0, "refused_s": 10.0, "lost": 0}
 TABLE = "CREATE TABLE kept (writer int, row int); GRANT ALL ON kept TO app;"
@@ -65,19 +65,18 @@ def going_on(rounds: int) -> float:
 
 def cut_overs(rounds: int) -> tuple[list[float], int]:
     """Seconds of refused writes, by what applications saw, there and back each round; and rows that were lost."""
-    home = new_home()
-    folder = programs(home) or sys.exit("PostgreSQL is not to be had: RACKWRIGHT_POSTGRES names its bin folder")
-    first, second = (Server(folder, home, name, {"max_connections": "40"}) for name in ("phase-1", "phase-2"))
-    try:
+    with home() as place:
+        folder = programs(place) or sys.exit("PostgreSQL is not to be had: RACKWRIGHT_POSTGRES names its bin folder")
+        first, second = (Server(folder, place, name, {"max_connections": "40"}) for name in ("phase-1", "phase-2"))
         first.make()
         pair = LocalPair(first, second)
-        pair._start(first)
+        first.start()
         first.sql("CREATE ROLE app LOGIN")
         for name in DATABASES:
             first.sql(f"CREATE DATABASE {name}")
             pair.old.sql(TABLE, name)
         Copy(pair).do()
-        writers, pauses = [Writer(pair, number) for number in range(3)], []
+        writers, pauses = [writer_of(pair, number) for number in range(3)], []
         for _ in range(rounds):
             cut_over = CutOver(pair, DATABASES)
             for act in (cut_over.do, cut_over.undo):
@@ -96,10 +95,6 @@ def cut_overs(rounds: int) -> tuple[list[float], int]:
         lines = pair.old.sql("SELECT writer || ' ' || row FROM kept", "app").splitlines()
         kept = {tuple(map(int, line.split())) for line in lines}
         return pauses, len(told - kept)
-    finally:
-        for server in (first, second):
-            kill(server)
-        end([first, second], home)
 
 
 def measure(rounds: int) -> dict[str, Any]:

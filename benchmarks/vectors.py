@@ -1,7 +1,7 @@
 """How fast a pass goes through two collections, and how long collections' writes are refused in the cut-over.
 
 Run: .venv/bin/python benchmarks/vectors.py [POINTS]
-Bounds: refused writes at most 10 s there and back, none lost. Stores are stand-ins (tests/rollout/qdrant_stand_in.py),
+Bounds: refused writes at most 10 s there and back, none lost. Stores are stand-ins (stand_in.py of rollout/rehearsal),
 and for the pass two processes that hand out ready pages: so the figures are this program's share, without Qdrant's own
 and without the network between. A pass over points that nobody wrote to is not needed in a pause at all.
 """
@@ -19,11 +19,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / each) for each in ("", "rollout", "rollout/qdrant"))]
 
-from qdrant_stand_in import StandIn  # noqa: E402 - beside the tests that it is made for
 from qdrant_stores import KEY, THREE, Writer, copy, cut_over, lost, stores, write  # noqa: E402
 
 from rackwright.rollout.qdrant.passes import bring  # noqa: E402
 from rackwright.rollout.qdrant.store import Store, path  # noqa: E402
+from rackwright.rollout.rehearsal.stand_in import StandIn  # noqa: E402
 
 SIZE = 1024  # numbers of a vector
 REFUSED_S = 10.0

@@ -6,15 +6,16 @@ import shutil
 import signal
 import socket
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-from postgres_server import Server, end, new_home, programs
 from waiting import until
 
 from components.base.component import namespace
 from components.mlflow import STORES, arguments, database_uri, deployment, service, variables
+from rackwright.sandbox.postgres import Server, home, programs
 from rackwright.site.object_storage import ObjectStorage
 from rackwright.site.postgresql import Database
 
@@ -77,14 +78,18 @@ def stores(tmp_path_factory):
         pytest.skip(
             "NO MLFLOW: the server was not run. RACKWRIGHT_MLFLOW names its program, RACKWRIGHT_RCLONE rclone's"
         )
-    home = new_home()
-    folder = programs(home)
-    if folder is None:
-        end([], home)
-        pytest.skip("NO POSTGRESQL: MLflow was not run. RACKWRIGHT_POSTGRES names its bin folder")
+    with home() as place:
+        folder = programs(place)
+        if folder is None:
+            pytest.skip("NO POSTGRESQL: MLflow was not run. RACKWRIGHT_POSTGRES names its bin folder")
+        with both_stores(folder, place, tmp_path_factory.mktemp("objects")) as found:
+            yield found
+
+
+@contextmanager
+def both_stores(folder, place, objects):
     at_database, at_storage = free_port(), free_port()
-    database = Reached(folder, home, "runs", {"listen_addresses": "127.0.0.1", "port": str(at_database)})
-    objects = tmp_path_factory.mktemp("objects")
+    database = Reached(folder, place, "runs", {"listen_addresses": "127.0.0.1", "port": str(at_database)})
     (objects / STORE.bucket).mkdir()
     serve = [RCLONE, "serve", "s3", "--auth-key", "key,secret", "--addr", f"127.0.0.1:{at_storage}", str(objects)]
     storage = subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -98,7 +103,6 @@ def stores(tmp_path_factory):
     finally:
         storage.send_signal(signal.SIGTERM)
         storage.wait()
-        end([database], home)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,10 @@
 """The settings that the component writes, on a real server of the pinned major."""
 
 import pytest
-from postgres_server import LOCK, MAJOR, Server, end, new_home, programs
 
 from components.postgres.parameters import parameters
+from rackwright.errors import Refusal
+from rackwright.sandbox.postgres import LOCK, Server, home, major, programs
 from rackwright.site.catalog import Catalog
 from rackwright.site.postgresql import Postgresql
 
@@ -16,17 +17,13 @@ def settings(**changes) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def server():
-    home = new_home()
-    folder = programs(home)
-    if folder is None:
-        end([], home)
-        pytest.skip(f"NO POSTGRESQL {MAJOR}: no setting was tried. RACKWRIGHT_POSTGRES names its bin folder")
-    found = Server(folder, home, "alone", settings())
-    found.make()
-    try:
+    with home() as place:
+        folder = programs(place)
+        if folder is None:
+            pytest.skip(f"NO POSTGRESQL {major()}: no setting was tried. RACKWRIGHT_POSTGRES names its bin folder")
+        found = Server(folder, place, "alone", settings())
+        found.make()
         yield found
-    finally:
-        end([found], home)
 
 
 def test_the_server_that_is_fetched_is_the_pinned_one():
@@ -52,11 +49,9 @@ def test_a_real_server_starts_with_every_setting(server, memory_gib, cores, conn
         assert f"{shown}MB" == wanted["shared_buffers"]
         assert server.sql("SELECT current_setting('io_workers')") == wanted["io_workers"]
     finally:
-        server.run("pg_ctl", "stop", "-m", "fast", "-w", "-D", server.data)
-        server.process.wait()
-        server.process = None
+        server.stop()
 
 
 def test_a_setting_that_is_none_ends_the_server_at_once(server):
-    with pytest.raises(AssertionError, match="shared_bufers"):
+    with pytest.raises(Refusal, match="shared_bufers"):
         server.run("postgres", "-D", server.data, "-c", "shared_bufers=1GB", "-C", "shared_buffers")

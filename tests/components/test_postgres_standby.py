@@ -1,13 +1,14 @@
 """A primary that dies under load, with real servers: what it acknowledged is on the standby that is promoted."""
 
 import os
+import subprocess
 
 import pytest
-from postgres_server import MAJOR, USER, Server, end, new_home, programs
 from waiting import until
 
 from components.postgres.objects import SYNCHRONOUS
 from components.postgres.parameters import parameters
+from rackwright.sandbox.postgres import USER, Server, home, major, programs
 from rackwright.site.postgresql import Postgresql
 
 STANDBYS = ("postgres-2", "postgres-3")
@@ -23,21 +24,25 @@ def waits_for_a_standby() -> dict[str, str]:
 @pytest.fixture
 def cluster():
     """A primary with two standbys, as three instances are; more settings may be given."""
-    home, servers = new_home(), []
-    folder = programs(home)
-    if folder is None:
-        end([], home)
-        pytest.skip(f"NO POSTGRESQL {MAJOR}: no standby was promoted. RACKWRIGHT_POSTGRES names its bin folder")
+    with home() as place:
+        folder = programs(place)
+        if folder is None:
+            pytest.skip(f"NO POSTGRESQL {major()}: no standby was promoted. RACKWRIGHT_POSTGRES names its bin folder")
+        yield maker(folder, place)
+
+
+def maker(folder, place):
+    servers = []
     own = parameters(Postgresql(size_gb=10, wal_size_gb=2, memory_gib=1, cores=2, connections=40))
     own = {name: value for name, value in own.items() if not name.startswith("pg_stat_statements")}
 
     def make(**settings: str) -> list[Server]:
-        primary = Server(folder, home, "postgres-1", own | settings)
+        primary = Server(folder, place, "postgres-1", own | settings)
         servers.append(primary)
         primary.make()
         primary.start()
         for name in STANDBYS:
-            standby = Server(folder, home, name, own)
+            standby = Server(folder, place, name, own)
             standby.copy(primary)
             servers.append(standby)
             standby.start()
@@ -46,19 +51,26 @@ def cluster():
         primary.sql("CREATE TABLE kept (writer int, number int)")
         return servers
 
-    yield make
-    end(servers, home)
+    return make
+
+
+def writer(server, script, out):
+    """A client that runs a script, and writes down what it was told."""
+    command = [server.programs / "psql", "-XAtq", "-vON_ERROR_STOP=1", "-f", script]
+    how = {"user": USER, "cwd": server.home, "env": server.environment, "stderr": subprocess.DEVNULL}
+    with out.open("wb") as said:
+        return subprocess.Popen(command, stdout=said, **how)
 
 
 def write(primary):
     """Clients that commit row after row, and write down each that was acknowledged."""
     said = []
-    for writer in range(WRITERS):
-        script, out = primary.home / f"{writer}.sql", primary.home / f"{writer}.out"
-        rows = (f"INSERT INTO kept VALUES ({writer}, {number});\n\\echo {writer} {number}\n" for number in range(ROWS))
+    for client in range(WRITERS):
+        script, out = primary.home / f"{client}.sql", primary.home / f"{client}.out"
+        rows = (f"INSERT INTO kept VALUES ({client}, {number});\n\\echo {client} {number}\n" for number in range(ROWS))
         script.write_text("".join(rows))
         os.chown(script, USER, -1)
-        said.append((primary.writer(script, out), out))
+        said.append((writer(primary, script, out), out))
     return said
 
 
@@ -131,7 +143,7 @@ def test_a_commit_waits_where_no_standby_is_there(cluster):
         standby.kill()
     script, out = primary.home / "alone.sql", primary.home / "alone.out"
     script.write_text("INSERT INTO kept VALUES (1, 1);\n\\echo done\n")
-    client = primary.writer(script, out)
+    client = writer(primary, script, out)
     until(lambda: primary.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1")
     assert client.poll() is None
     assert out.read_text() == ""

@@ -12,9 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from local_pair import console, is_up, kill
-from postgres_server import MAJOR, Server, end, new_home, programs
-from qdrant_stand_in import StandIn
+from local_pair import console
 from test_cloud_native_objects import unknown
 
 from components.postgres import backups as backups_of
@@ -27,7 +25,9 @@ from rackwright.rollout.postgres.operator import OperatorBackups, backup, recove
 from rackwright.rollout.qdrant.backup import QdrantBackup
 from rackwright.rollout.qdrant.kept import held
 from rackwright.rollout.qdrant.store import Store, path
+from rackwright.rollout.rehearsal.stand_in import StandIn
 from rackwright.rollout.world import State
+from rackwright.sandbox.postgres import Server, home, major, programs
 
 SETTINGS = {"fsync": "off", "max_connections": "40", "shared_buffers": "32MB"}
 
@@ -46,38 +46,29 @@ class LocalBackups:
     def restore(self):
         self.remove()
         subprocess.run(["cp", "-a", self.kept, self.second.data], check=True)
-        log = self.second.home / "restored.log"
-        options = " ".join(self.second.options())
-        self.second.run("pg_ctl", "start", "-w", "-t", "120", "-D", self.second.data, "-o", options, "-l", log)
+        self.second.start()
         return console(self.second)
 
     def is_left(self):
         return self.second.data.exists()
 
     def remove(self):
-        if is_up(self.second):
-            self.second.run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", self.second.data)
-        shutil.rmtree(self.second.data, ignore_errors=True)
+        self.second.discard()
 
 
 @pytest.fixture
 def backups():
-    home = new_home()
-    folder = programs(home)
-    if folder is None:
-        end([], home)
-        pytest.skip(f"NO POSTGRESQL {MAJOR}: no backup was restored. RACKWRIGHT_POSTGRES names its bin folder")
-    first, second = (Server(folder, home, name, SETTINGS) for name in ("phase-1", "restored"))
-    first.make()
-    options = " ".join(first.options())
-    first.run("pg_ctl", "start", "-w", "-t", "120", "-D", first.data, "-o", options, "-l", home / "first.log")
-    first.sql("CREATE DATABASE app")
-    found = LocalBackups(first, second)
-    found.server.sql("CREATE TABLE still AS SELECT generate_series(1, 1000) AS n; CREATE TABLE kept (n int)", "app")
-    yield found
-    for server in (first, second):
-        kill(server)
-    end([first, second], home)
+    with home() as place:
+        folder = programs(place)
+        if folder is None:
+            pytest.skip(f"NO POSTGRESQL {major()}: no backup was restored. RACKWRIGHT_POSTGRES names its bin folder")
+        first, second = (Server(folder, place, name, SETTINGS) for name in ("phase-1", "restored"))
+        first.make()
+        first.start()
+        first.sql("CREATE DATABASE app")
+        found = LocalBackups(first, second)
+        found.server.sql("CREATE TABLE still AS SELECT generate_series(1, 1000) AS n; CREATE TABLE kept (n int)", "app")
+        yield found
 
 
 def test_a_backup_is_restored_counted_and_removed_while_applications_write(backups):

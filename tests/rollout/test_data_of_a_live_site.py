@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 from played_world import lab
-from qdrant_stand_in import StandIn
 from waiting import until
 
 from rackwright.errors import Refusal
@@ -22,6 +21,7 @@ from rackwright.rollout.plan import plan
 from rackwright.rollout.qdrant.kept import held
 from rackwright.rollout.qdrant.store import Store, path
 from rackwright.rollout.qdrant.switch import switch
+from rackwright.rollout.rehearsal.stand_in import StandIn
 from rackwright.rollout.room import Releases, Taken, space, versions_fit
 from rackwright.rollout.stand_by import StandBy
 from rackwright.rollout.way import way

@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from local_pair import DATABASES, Writer, console, goes_on, is_up, kept, kill, killed, told, two_servers
+from local_pair import DATABASES, console, goes_on, kept, killed, told, two_servers, writer_of
 from played_world import PlayedWorld, lab
 from waiting import until
 
@@ -31,7 +31,7 @@ def following(pair):
 
 @pytest.fixture
 def writers(following):
-    found = [Writer(following, number) for number in range(3)]
+    found = [writer_of(following, number) for number in range(3)]
     until(lambda: all(len(writer.told) > 20 for writer in found), "nothing was written")
     yield found
     for writer in found:
@@ -46,7 +46,7 @@ def test_a_copy_is_made_follows_and_is_thrown_away(pair):
     assert lag(pair).passed
     pair.old.sql("INSERT INTO kept (writer, row) VALUES (1, 1)", "app")
     until(lambda: kept(pair.new) == {(1, 1)})
-    pair._stop(pair.second)
+    pair.second.stop()
     assert copy.look().state is State.TO_FINISH
     assert not lag(pair).passed
     copy.do()
@@ -178,15 +178,15 @@ def test_one_that_has_a_log_of_its_own_is_not_taken_for_one_that_caught_up(follo
 
 
 def test_a_primary_that_died_is_not_succeeded_by_a_copy_that_may_lack_something(writers, following):
-    kill(following.first)
-    until(lambda: not is_up(following.first))
+    following.first.kill()
+    until(lambda: not following.first.is_up)
     cut_over = CutOver(following, DATABASES)
     assert Sides.of(following) == Sides("down", "follower")
     assert cut_over.look().state is State.ABSENT
     assert not lag(following).passed
     with pytest.raises(Refusal, match="neither has the end of writes"):
         cut_over.do()
-    following._start(following.first)
+    following.first.start()
     goes_on(writers)
 
 
@@ -198,7 +198,7 @@ def test_two_that_take_writes_are_refused(following):
 
 def test_a_server_of_its_own_is_not_taken_for_a_copy(pair):
     pair.second.make()
-    pair._start(pair.second)
+    pair.second.start()
     with pytest.raises(Refusal, match="is a server of its own, and no copy"):
         Copy(pair).look()
 

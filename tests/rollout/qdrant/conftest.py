@@ -1,4 +1,4 @@
-"""Phase 1's store and phase 2's: stand-ins (qdrant_stand_in.py), and two real ones.
+"""Phase 1's store and phase 2's: stand-ins, and two real ones.
 
 RACKWRIGHT_QDRANT names the program of a real one.
 """
@@ -7,11 +7,11 @@ import os
 import random
 
 import pytest
-from qdrant_stand_in import StandIn
 from qdrant_stores import DOCUMENTS, IMAGES, RealStore, Writer, answers, copy, document, image, names, stores, write
 from waiting import until
 
 from rackwright.rollout.qdrant.store import path
+from rackwright.rollout.rehearsal.stand_in import StandIn
 
 
 @pytest.fixture(params=["stand-in", "real"])

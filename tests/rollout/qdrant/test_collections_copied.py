@@ -5,7 +5,6 @@ import signal
 
 import pytest
 from played_world import Ticks, in_child
-from qdrant_stand_in import StandIn
 from qdrant_stores import DOCUMENTS, KEY, THREE, copy, document, everything, stores, write
 
 from rackwright.errors import Refusal
@@ -13,6 +12,7 @@ from rackwright.rollout.qdrant.kept import follow, held, keep
 from rackwright.rollout.qdrant.passes import bring
 from rackwright.rollout.qdrant.store import Store, aliases, path
 from rackwright.rollout.qdrant.switch import switch
+from rackwright.rollout.rehearsal.stand_in import StandIn
 from rackwright.rollout.world import State
 
 

@@ -7,7 +7,6 @@ import time
 
 import pytest
 from played_world import Ticks, in_child
-from qdrant_stand_in import StandIn
 from qdrant_stores import KEY, THREE, copy, cut_over, document, goes_on, image, lost, names, stores, write
 
 from rackwright.errors import Refusal
@@ -15,6 +14,7 @@ from rackwright.rollout.qdrant.kept import held, keep
 from rackwright.rollout.qdrant.operations import operations
 from rackwright.rollout.qdrant.store import Store, count, path
 from rackwright.rollout.qdrant.switch import SWITCH, Sides, Switch, application_key, turn
+from rackwright.rollout.rehearsal.stand_in import StandIn
 from rackwright.rollout.world import State
 
 

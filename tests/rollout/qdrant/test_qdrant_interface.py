@@ -8,13 +8,13 @@ from urllib.parse import parse_qs
 
 import jsonschema
 import pytest
-from qdrant_stand_in import RELEASE, StandIn
 
 from rackwright.rollout.qdrant.acts import Copy, CutOver
 from rackwright.rollout.qdrant.backup import QdrantBackup
 from rackwright.rollout.qdrant.golden import Golden
 from rackwright.rollout.qdrant.shape import Spread
 from rackwright.rollout.qdrant.store import Store, path
+from rackwright.rollout.rehearsal.stand_in import RELEASE, StandIn
 from rackwright.site.catalog import Catalog
 
 
