@@ -129,11 +129,11 @@ class CutOver:
 
     def collections_follow(self) -> Reading:
         """The gate before: all is there, and what is written to would be gone through within the pause."""
+        self.kept = kept = keep(self.old, self.new, self.there, self.say)  # days of writes may be lacking
         reading = follow(self.old, self.new)
         if not reading.passed:
             return reading
         wanted = f"{reading.wanted}, and a last pass within {IN_A_PAUSE_S:g} s"
-        self.kept = kept = keep(self.old, self.new, self.there, self.say)
         busy = kept.written_since(operations(self.old))
         took = kept.took_s(busy)
         seen = f"{reading.seen}; of {len(busy)} that are written to, a pass takes {took:.1f} s"

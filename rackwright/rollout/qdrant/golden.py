@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from rackwright.rollout.gates import RECALL, Reading
-from rackwright.rollout.qdrant.kept import Kept, held, keep, lacking, unequal
+from rackwright.rollout.qdrant.kept import Kept, follow, held, keep, lacking, unequal
 from rackwright.rollout.qdrant.operations import operations
 from rackwright.rollout.qdrant.passes import Say
 from rackwright.rollout.qdrant.shape import Spread, shape, told
@@ -59,8 +59,7 @@ class Golden:
 
     def do(self) -> None:
         """Ask; once writes went over, there is nothing to bring."""
-        if Sides.of(self.old, self.new).old.is_open:
-            self.kept = keep(self.old, self.new, self.spread, self.say)
+        self._bring()
         self.asked = []
         for name in held(self.old):
             for vector, alike in shape(told(self.old, name)).items():
@@ -70,6 +69,15 @@ class Golden:
 
     def undo(self) -> None:
         """Nothing."""
+
+    def collections_follow(self) -> Reading:
+        """The gate before: what was written since the last pass, weeks ago perhaps, is brought first."""
+        self._bring()
+        return follow(self.old, self.new)
+
+    def _bring(self) -> None:
+        if self.kept is None and Sides.of(self.old, self.new).old.is_open:
+            self.kept = keep(self.old, self.new, self.spread, self.say)
 
     def _ask(self, collection: str, vector: str, *, is_near: bool) -> Asked:
         """What was written meanwhile is not the index's fault: then it is brought, and asked again."""

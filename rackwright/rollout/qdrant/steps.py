@@ -21,6 +21,7 @@ def steps(old: Store, new: Store, vectors: Vectors, say: Say) -> World:
         acts={"copy/qdrant": Copy(old, new, there, say), "proof/queries": golden, "cut-over/qdrant": cut_over},
         gates={
             "collections-follow": lambda: follow(old, new),
+            "proof/queries collections-follow": golden.collections_follow,
             "proof/queries points-equal": golden.points_equal,
             "recall": golden.recall,
             "cut-over/qdrant collections-follow": cut_over.collections_follow,

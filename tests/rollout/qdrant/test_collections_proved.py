@@ -1,15 +1,17 @@
 """What a rollout sees of collections: the same answers in both stores, and what it writes down."""
 
+import random
+
 import pytest
 from played_world import PlayedWorld, lab
-from qdrant_stand_in import StandIn
-from qdrant_stores import KEY, THREE, copy, goes_on, lost, stores
+from qdrant_stores import KEY, THREE, copy, document, goes_on, lost, stores, write
 
 from rackwright.rollout.journal import read
 from rackwright.rollout.qdrant.golden import Golden
-from rackwright.rollout.qdrant.kept import held
+from rackwright.rollout.qdrant.kept import follow, held
 from rackwright.rollout.qdrant.steps import steps
 from rackwright.rollout.qdrant.store import path
+from rackwright.rollout.rehearsal.stand_in import StandIn
 from rackwright.rollout.world import State, World
 
 
@@ -27,6 +29,18 @@ def test_golden_queries_find_the_same_in_both(filled):
     assert golden.recall().passed, golden.recall()
     assert golden.points_equal().seen == "360 points in 2 collections equal"
     assert min(each.queries for each in golden.asked) > 5
+
+
+def test_what_was_written_in_the_weeks_since_the_copy_is_brought_before_it_is_judged(filled):
+    old, new = stores(filled)
+    copy(filled).do()
+    write(old, "documents", [document(random.Random(5), name) for name in range(1000, 1150)])
+    assert follow(old, new).seen == "documents has 300 of 450 points"
+    gates = steps(old, new, lab().vectors, lambda _: None).gates
+    assert gates["proof/queries collections-follow"]().passed
+    assert follow(old, new).seen == "2 collections with 510 points"
+    write(old, "documents", [document(random.Random(5), name) for name in range(2000, 2150)])
+    assert gates["cut-over/qdrant collections-follow"]().seen.startswith("2 collections with 660 points; of 0 ")
 
 
 def test_an_index_that_finds_too_little_fails(filled):
