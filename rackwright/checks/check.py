@@ -35,13 +35,19 @@ def check(
     objects = access.objects()
     mark = _mark(objects, site, phase, kubeconfig)
     awaited = tuple(name for name in str(mark.get("awaits", "")).split(",") if name)
-    databases: Databases = next((each for each in DATABASES if each == mark.get("databases")), "own")
     if awaited:
         progress(f"{', '.join(awaited)} joins later (rackwright:awaits): looked at is what is there without.")
     progress("Checking it.")
     there = {name_of(node) for node in objects.all("Node")}
     meant = _joined(site, awaiting(site, awaited, catalog), there)
-    return run(Ground(objects, access, meant, phase, catalog, tenant_keys or {}, databases))
+    return run(Ground(objects, access, meant, phase, catalog, tenant_keys or {}, databases_of(objects)))
+
+
+def databases_of(objects: Objects) -> Databases:
+    """Whose databases a cluster has, by its mark; its own where nothing else is said."""
+    mark = objects.get(*MARK) or {}
+    said = (mark.get("data") or {}).get("databases")
+    return next((each for each in DATABASES if each == said), "own")
 
 
 def _joined(site: Site, before: Site, there: Collection[str]) -> Site:

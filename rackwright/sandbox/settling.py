@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from rackwright.checks.access import Access
+from rackwright.checks.check import databases_of
 from rackwright.checks.findings import Finding, Outcome
 from rackwright.checks.operators import (
     certificates_are_issued,
@@ -95,7 +96,7 @@ def settle(access: Access, site: Site, progress: Progress) -> None:
         found = (
             *pods_are_ready(objects),
             *claims_are_bound(objects),
-            *databases_are_healthy(objects, site),
+            *databases_are_healthy(objects, site, databases_of(objects)),
             *cluster_policy_is_ready(objects),
             *certificates_are_issued(objects),
             *monitoring_runs(objects),

@@ -9,16 +9,10 @@ import pytest
 from broken_objects import fresh
 from waiting import until
 
+from rackwright.rollout.rehearsal.death import KEPT
 from rackwright.sandbox.nodes import nodes
 from rackwright.site.site import Site
 
-# By namespace, the label of its pods and how many of them must be Ready whatever node is away.
-KEPT = {
-    "gateway": ("app.kubernetes.io/name=envoy", 1),
-    "qdrant": ("app.kubernetes.io/name=qdrant", 2),
-    "postgres": ("cnpg.io/cluster=postgres", 2),
-    "router": ("app.kubernetes.io/name=llm-d-router", 2),
-}
 GPU = "nvidia.com/gpu"
 LAB = Site.load(Path(__file__).resolve().parents[2] / "inventory" / "lab")
 SERVERS = [host.name for host in LAB.hosts_in(2, "inference")]

@@ -1,6 +1,7 @@
 """The whole rollout on two rehearsal clusters: what is real there is carried out, what is not is said."""
 
 import json
+import re
 import shutil
 import sys
 
@@ -14,9 +15,10 @@ from rackwright.rollout.rehearsal.report import Report
 from rackwright.rollout.world import State
 
 REAL = {
-    "cluster/found", "platform/lay", "copy/weights", "traffic/share-10", "traffic/share-100", "no-return/drain",
-    "no-return/clean", "no-return/join", "no-return/scale",
+    "cluster/found", "platform/lay", "copy/qdrant", "copy/weights", "proof/queries", "traffic/share-10",
+    "traffic/share-100", "cut-over/qdrant", "no-return/drain", "no-return/clean", "no-return/join", "no-return/scale",
 }  # fmt: skip
+OF_DATABASES = {"copy/postgresql", "cut-over/postgresql", "stand-by/follow", "no-return/part"}
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +48,36 @@ def test_it_comes_to_its_end_and_says_what_was_played(rehearsed):
     assert told["left"] == []
     assert (code, told["succeeded"]) == (0, True)
     assert not REAL & set(told["played"])
-    assert {"metal/provision", "copy/postgresql", "cut-over/door", "no-return/part"} <= set(told["played"])
+    assert {"metal/provision", "baseline/backup", "cut-over/door"} <= set(told["played"])
     assert {"gate errors", "gate certificates-good"} <= set(told["played"])
     assert not {"gate phase-1-serves", "gate phase-2-serves", "gate weights-there"} & set(told["played"])
+
+
+@pytest.mark.whole_rollout
+def test_what_applications_were_told_is_there_in_the_end(rehearsed):
+    _, told = rehearsed
+    *databases, collections = told["data"]
+    assert collections["written"] > 100
+    assert (collections["name"], collections["lost"]) == ("Qdrant", 0)
+    assert 0 < collections["refused_s"] <= 10
+    if not databases:
+        assert "NO POSTGRESQL" in told["without"]
+        pytest.skip(told["without"])
+    assert not OF_DATABASES & set(told["played"])
+    assert databases[0]["written"] > 1000
+    assert (databases[0]["lost"], databases[0]["faults"]) == (0, [])
+    assert 0 < databases[0]["refused_s"] <= 10
+    read = {entry["gate"]: entry["seen"] for entry in told["entries"] if entry["event"] == "gate"}
+    assert re.match(r"[1-9]\d* rows in 3 tables equal, 3 sequences, none behind$", read["rows-equal"])
+    assert read["points-equal"].endswith("in 2 collections equal")
+
+
+@pytest.mark.whole_rollout
+def test_a_node_of_phase_2_dies_and_comes_back(rehearsed):
+    _, told = rehearsed
+    assert told["death"]["node"] == "gpu-02"
+    assert told["death"]["well"]
+    assert " failed" in told["death"]["lost"]
 
 
 @pytest.mark.whole_rollout

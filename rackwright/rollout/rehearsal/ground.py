@@ -111,8 +111,14 @@ class Cluster:
         return all(ready.get(host) for host in hosts)
 
     def serves(self) -> Reading:
-        """The checks of `rackwright check`, once what goes on after an update has settled."""
+        """The checks of `rackwright check`; where one fails, again once what goes on after an update has settled."""
+        if (seen := self.checked()).passed:
+            return seen
         settle(self.access, self.site, self.progress)
+        return self.checked()
+
+    def checked(self) -> Reading:
+        """The same, as it is at this moment."""
         return Serves(self.site, self.phase, self.plane.kubeconfig, self.toolbox["kubectl"].path, {})()
 
 

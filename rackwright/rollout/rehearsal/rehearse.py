@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,10 @@ from rackwright.errors import Refusal
 from rackwright.rollout.journal import Journal
 from rackwright.rollout.lock import held
 from rackwright.rollout.plan import Plan, plan
+from rackwright.rollout.rehearsal.death import die, dying
 from rackwright.rollout.rehearsal.ground import Cluster
 from rackwright.rollout.rehearsal.report import Report
+from rackwright.rollout.rehearsal.services import services
 from rackwright.rollout.rehearsal.world import Rehearsed
 from rackwright.rollout.runner import Runner
 from rackwright.rollout.standing import DONE, TAKEN_BACK, Standing
@@ -37,7 +40,7 @@ def rehearse(folder: Path, progress: Progress) -> Report:
             toolbox = tools.ensure(tools.REHEARSAL, progress)
         with ExitStack() as leaving:
             with _timed(report, "two control planes", progress):
-                planes = {phase: leaving.enter_context(_plane(found, phase, toolbox, progress)) for phase in (1, 2)}
+                planes = _begin(leaving, found, toolbox, progress)
                 place = planes[1].folder / "rollout"
                 place.mkdir(mode=0o700)
                 vault = throw_away(found.site, place)
@@ -53,10 +56,16 @@ def rehearse(folder: Path, progress: Progress) -> Report:
                     demand_programs(plane.folder)
                 first.stack.up()
                 settle(first.access, found.site, progress)
-            rehearsed = Rehearsed(found, first, second)
-            report.played = rehearsed.played()
+            with _timed(report, "data services, beside phase 1", progress):
+                data = leaving.enter_context(services(found, first, second, vault.read()))
+            rehearsed = Rehearsed(found, first, second, data)
+            report.played, report.without = rehearsed.played(), data.without
             with _timed(report, "the rollout", progress):
                 _roll(rehearsed, place, report, progress)
+            if not report.refused and not report.left:
+                with _timed(report, "a node's death", progress):
+                    report.death = die(second, dying(found))
+            report.data = data.figures()
             with _timed(report, "tear-down", progress):
                 leaving.close()
         return report
@@ -78,6 +87,15 @@ def _plane(found: Way, phase: Phase, toolbox: tools.Toolbox, progress: Progress)
     return ControlPlane(
         toolbox, networks=networks, load_balancer_address=str(found.site.door(phase)), progress=progress
     )
+
+
+def _begin(leaving: ExitStack, found: Way, toolbox: tools.Toolbox, progress: Progress) -> dict[Phase, ControlPlane]:
+    """Both control planes at once: each waits for its own programs most of the time."""
+    phases: tuple[Phase, Phase] = (1, 2)
+    planes = {phase: _plane(found, phase, toolbox, progress) for phase in phases}
+    with ThreadPoolExecutor(max_workers=len(planes)) as both:
+        list(both.map(leaving.enter_context, planes.values()))
+    return planes
 
 
 def _roll(rehearsed: Rehearsed, place: Path, report: Report, progress: Progress) -> None:

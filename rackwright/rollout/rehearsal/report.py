@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackwright.rollout.journal import Entry
+from rackwright.rollout.rehearsal.death import Death
+from rackwright.rollout.rehearsal.figures import Figures
 from rackwright.rollout.report import as_json, told
 from rackwright.rollout.way import listed
 
 NEVER_SEEN = (
     "Machines are simulated nodes: nothing was provisioned, no GPU, drive or network took part.",
-    "Containers do not run: no session moved, no row and no point was copied; pods are ready because that is played.",
+    "Containers do not run: no session moved, and pods are ready because that is played.",
+    "Data services run beside the clusters: no port of a node, no certificate and no policy took part, and no backup.",
     "Shares were watched for a second each, without figures, and nobody stood by for hours.",
     "Secrets were throw-away ones; charts were stand-ins of Rackwright's own.",
 )
@@ -18,7 +21,7 @@ NEVER_SEEN = (
 
 @dataclass
 class Report:
-    """One rehearsal: `before` and after it in seconds, the journal, and what was played in it."""
+    """One rehearsal: its parts in seconds, the journal, what was played in it, data's figures and a node's death."""
 
     site: str
     seconds: dict[str, float] = field(default_factory=dict)
@@ -27,11 +30,14 @@ class Report:
     refused: str = ""
     left: tuple[str, ...] = ()
     taken_back: bool = False
+    data: Sequence[Figures] = ()
+    without: str = ""
+    death: Death | None = None
 
     @property
     def succeeded(self) -> bool:
-        """True where every step was done, and the share at which a gate failed had been taken back by itself."""
-        return not self.refused and not self.left and self.taken_back
+        """Every step was done, a share at which a gate failed taken back by itself, nothing lost, a death survived."""
+        return not self._faults()
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -43,6 +49,9 @@ class Report:
             "taken_back_by_itself": self.taken_back,
             "seconds": {name: round(seconds, 1) for name, seconds in self.seconds.items()},
             "steps": {name: round(seconds, 1) for name, seconds in self._steps()},
+            "data": [each.as_json() for each in self.data],
+            "without": self.without,
+            "death": self.death.as_json() if self.death else None,
             "played": list(self.played),
             "entries": as_json(self.entries),
         }
@@ -53,6 +62,9 @@ class Report:
         lines = ["The journal", *(f"  {line}" for line in told(self.entries).splitlines())]
         lines += ["", "How long it took", *(f"  {took:6.1f} s  {name}" for name, took in self.seconds.items())]
         lines += [f"  {took:6.1f} s  {name}" for name, took in steps.items() if took >= 1]
+        lines += ["", "Data, written to all the while", *(f"  {each.words}" for each in self.data)] if self.data else []
+        lines += ["", self.without] if self.without else []
+        lines += ["", "A node's death", *(f"  {line}" for line in self.death.words)] if self.death else []
         lines += ["", "Played, since it cannot run here", *(f"  {name}" for name in self.played)]
         lines += ["", "What was not seen", *(f"  {line}" for line in NEVER_SEEN)]
         return "\n".join([*lines, "", self._last_word()])
@@ -66,5 +78,11 @@ class Report:
         total = f"{sum(self.seconds.values()):.0f} s"
         if self.succeeded:
             return f"{self.site}: the rollout came to its end, and a share was taken back by itself; {total}."
-        why = self.refused or (f"left: {listed(self.left)}" if self.left else "no share was taken back by itself")
-        return f"{self.site}: the rollout did NOT come to its end: {why}; {total}."
+        return f"{self.site}: the rollout did NOT come to its end: {'; '.join(self._faults())}; {total}."
+
+    def _faults(self) -> list[str]:
+        if self.refused or self.left:
+            return [self.refused or f"left: {listed(self.left)}"]
+        found = [] if self.taken_back else ["no share was taken back by itself"]
+        found += [each.words for each in self.data if not each.well]
+        return found + (["; ".join(self.death.words)] if self.death and not self.death.well else [])
