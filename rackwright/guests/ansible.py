@@ -23,6 +23,7 @@ TASK = re.compile(r"^(?:TASK|RUNNING HANDLER|PLAY) \[(?P<name>.*?)\] \**$")
 OUTCOME = re.compile(r"^(?P<kind>changed|fatal|failed|unreachable): \[(?P<host>[^\]]+)\]")
 FAULT = re.compile(r"^(\[ERROR\]|ERROR|fatal:)")
 SOCKETS = "cp"
+PATIENCE_S = 240  # for a connection; preflight has little with machines, and an emulated one may start Python as slowly
 LONGEST_SOCKET = 60  # Ansible adds about 40 to a folder's name, and the system allows 108
 PLAIN = {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0", "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "0"}
 
@@ -72,6 +73,7 @@ class Ansible:
             "ansible_user": USER,
             "ansible_ssh_private_key_file": str(self.keys.key),
             "ansible_ssh_common_args": shlex.join(self.keys.options()),
+            "ansible_ssh_timeout": PATIENCE_S,
         }
 
     def environment(self) -> dict[str, str]:

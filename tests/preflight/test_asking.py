@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fleet import site_of
-from machine_side import MODULE, QUESTIONS, ask, pci, services
+from machine_side import MODULE, QUESTIONS, ask
 
 from rackwright.preflight import judge
 from rackwright.preflight.answers import understand
@@ -53,7 +53,7 @@ def test_this_machine_answers_and_nothing_on_it_changes(tmp_path):
 @pytest.mark.parametrize("state", ["active", "inactive"])
 def test_beside_an_etcd_that_runs_nothing_is_measured(tmp_path, monkeypatch, state):
     said = f"Id=kubelet.service\nLoadState=loaded\nActiveState=inactive\n\nId=k3s.service\nActiveState={state}\n"
-    monkeypatch.setattr(services, "services", lambda: {"code": 0, "out": said, "error": ""})
+    monkeypatch.setattr("preflight_machine.ask.services", lambda: {"code": 0, "out": said, "error": ""})
     answers = ask(QUESTIONS | {"flush_folder": str(tmp_path)})
     assert (answers["flush"] is None) == (state == "active")
     assert "flush" not in answers["unseen"]
@@ -109,7 +109,7 @@ def test_it_is_written_in_the_python_of_the_oldest_supported_system():
 
 
 def test_a_section_that_fails_hides_no_other(monkeypatch):
-    monkeypatch.setattr(pci, "gpus", lambda: 1 / 0)
+    monkeypatch.setattr("preflight_machine.ask.gpus", lambda: 1 / 0)
     answers = ask(QUESTIONS)
     assert answers["gpus"] is None
     assert answers["unseen"] == {"gpus": "ZeroDivisionError: division by zero"}

@@ -48,6 +48,16 @@ answers:
 """
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402 - Ansible wants the documentation first
+from ansible.module_utils.preflight_machine import (  # noqa: E402, F401 - of `ask`; Mitogen sends what is named here
+    network,
+    packages,
+    pci,
+    probes,
+    reading,
+    services,
+    storage,
+    system,
+)
 from ansible.module_utils.preflight_machine.ask import ask  # noqa: E402 - Ansible wants the documentation first
 
 TEXTS = {"type": "list", "elements": "str", "required": True}

@@ -9,7 +9,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from . import network, packages, pci, probes, services, storage, system
+from .network import network, paths
+from .packages import addresses, packages
+from .pci import gpus
+from .probes import flush_time
+from .services import leftovers, run_a_node, services
+from .storage import disks
+from .system import clock, lookups, swap, system
 
 
 def ask(questions: dict[str, Any]) -> dict[str, Any]:
@@ -21,7 +27,7 @@ def ask(questions: dict[str, Any]) -> dict[str, Any]:
         for name, future in running.items():
             answers[name] = _answer(name, future.result, answers["unseen"])
     # Alone and last: the others would take the disk's and the processor's time from what is measured.
-    measured = "" if services.run_a_node(answers["services"]) else questions["flush_folder"]
+    measured = "" if run_a_node(answers["services"]) else questions["flush_folder"]
     answers["flush"] = _answer("flush", lambda: _flush(measured), answers["unseen"])
     answers["seconds"] = round(time.monotonic() - started, 2)
     return answers
@@ -30,24 +36,24 @@ def ask(questions: dict[str, Any]) -> dict[str, Any]:
 def _sections(questions: dict[str, Any]) -> dict[str, Callable[[], Any]]:
     wanted = [name.replace("{kernel}", platform.release()) for name in questions["packages"]]
     return {
-        "paths": lambda: network.paths(questions["peers"], questions["doors"]),
-        "packages": lambda: packages.packages(wanted),
-        "addresses": lambda: packages.addresses(questions["urls"]),
-        "lookups": lambda: system.lookups(questions["names"]),
-        "clock": lambda: system.clock(questions["time_servers"]),
-        "disks": lambda: storage.disks(questions["disks"]),
-        "system": system.system,
-        "swap": system.swap,
-        "gpus": pci.gpus,
-        "network": network.network,
-        "services": services.services,
-        "leftovers": lambda: services.leftovers(questions["token_salt"]),
+        "paths": lambda: paths(questions["peers"], questions["doors"]),
+        "packages": lambda: packages(wanted),
+        "addresses": lambda: addresses(questions["urls"]),
+        "lookups": lambda: lookups(questions["names"]),
+        "clock": lambda: clock(questions["time_servers"]),
+        "disks": lambda: disks(questions["disks"]),
+        "system": system,
+        "swap": swap,
+        "gpus": gpus,
+        "network": network,
+        "services": services,
+        "leftovers": lambda: leftovers(questions["token_salt"]),
     }
 
 
 def _flush(folder: str) -> dict[str, Any] | None:
     """Nothing where it is not asked for; an etcd that runs would wait behind it, and tells its own times."""
-    return probes.flush_time(folder) if folder else None
+    return flush_time(folder) if folder else None
 
 
 def _answer(name: str, section: Callable[[], Any], unseen: dict[str, str]) -> Any:
