@@ -184,9 +184,10 @@ class ClusterPair:
         def shown() -> bool:
             timeline, position = own.server.sql(END).split()
             end = End(int(timeline), bytes_of(position))
-            fits[:] = [token for each in (other, own) if end_of(token := token_of(self._there(each))) == end]
+            found = [self._there(each) for each in (other, own)]  # each asked once: it is in the pause
+            fits[:] = [token for each in found if end_of(token := token_of(each)) == end]
             # A side that takes writes may show an old token still, and a copy that was cut off may fit it.
-            return bool(fits) and primary_of(self._there(other)) != other.side.name
+            return bool(fits) and primary_of(found[0]) != other.side.name
 
         self._until(shown, ENDED_S, f"No token says that the log ended where {own.title} is", nudged=other)
         return fits[0]

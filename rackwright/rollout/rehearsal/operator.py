@@ -141,7 +141,7 @@ class PlayedOperator:
             self.founded(place)
         follows = primary_of(cluster) not in ("", cluster["spec"].get("replica", {}).get("self"))
         server.start()
-        is_follower = server.sql("SELECT pg_is_in_recovery()") == "t"
+        is_follower = server.is_follower
         if follows and not is_follower:
             self._demote(place)
         elif is_follower and not follows:
