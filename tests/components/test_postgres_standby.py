@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from waiting import until
+from waiting import PATIENCE_S, until
 
 from components.postgres.objects import SYNCHRONOUS
 from components.postgres.parameters import parameters
@@ -92,7 +92,7 @@ def kill_under_load(primary):
     until(lambda: len(acknowledged(said)) >= ENOUGH, "too little was written")
     primary.kill()
     for client, _ in said:
-        assert client.wait() != 0, "the load ended before the primary did"
+        assert client.wait(PATIENCE_S) != 0, "the load ended before the primary did"
     return acknowledged(said)
 
 
@@ -148,5 +148,5 @@ def test_a_commit_waits_where_no_standby_is_there(cluster):
     assert client.poll() is None
     assert out.read_text() == ""
     standbys[0].start()
-    assert client.wait() == 0
+    assert client.wait(PATIENCE_S) == 0
     assert out.read_text() == "done\n"

@@ -11,11 +11,15 @@ NOBODY = 65534  # PostgreSQL refuses to run as root
 USER = NOBODY if os.getuid() == 0 else os.getuid()
 SHORT = "/tmp"  # noqa: S108 - sockets lie in it, whose paths are short, and nobody must get there
 ENDED_S = 60
-# It reads from us: a line, or the end of our life. Processes of a server that was killed end a moment later.
+# It reads from us: a line, or the end of our life. A server's processes are killed with it, since one that waits for
+# another that is gone would wait for ever; they end a moment later.
 SEXTON = """
 read -r _
 for file in "$1"/*/postmaster.pid; do
-  test -f "$file" && kill -9 "$(head -n 1 "$file")"
+  test -f "$file" || continue
+  first=$(head -n 1 "$file")
+  kill -STOP "$first"
+  kill -9 $(cat "/proc/$first/task/$first/children") "$first"
 done
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   rm -rf "$1" && break

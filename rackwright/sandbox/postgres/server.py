@@ -108,6 +108,8 @@ class Server:
         """End it as a power cut does: every process of it at once, with nothing written any more."""
         with suppress(FileNotFoundError, ValueError, IndexError):
             first = int((self.data / "postmaster.pid").read_text().split()[0])
+            with suppress(ProcessLookupError):
+                os.kill(first, signal.SIGSTOP)  # or it starts one more meanwhile, which would wait for ever
             found = [first, *_children(first)]  # each child is a session of its own
             for pid in found:
                 with suppress(ProcessLookupError):
