@@ -35,6 +35,7 @@ AGAIN = 3  # the fastest counts: others slow a run, nothing speeds it up
 SECRET, PLAIN = "4dabf18193072939515e22adb298388d", "plaintext"  # how Pulumi's record marks a value, and shows it
 SERVERS_OWN = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid", "selfLink")
 FIRST = ("Namespace", "PriorityClass")  # what others are refused without
+PHASES: dict[str, Phase] = {"1": 1, "2": 2}
 WORKLOADS = ("deployments", "statefulsets", "daemonsets")
 
 
@@ -175,4 +176,6 @@ def main(place: str, phase: Phase) -> int:
 
 if __name__ == "__main__":
     place, phase = (*sys.argv[1:], *("inventory/example", "1")[len(sys.argv) - 1 :])
-    sys.exit(main(place, 2 if phase == "2" else 1))
+    if phase not in PHASES:
+        sys.exit(f"There is no phase {phase}: say 1 or 2.")
+    sys.exit(main(place, PHASES[phase]))

@@ -12,7 +12,7 @@ from ansible.plugins.callback import CallbackBase
 DOCUMENTATION = """
 name: on_somebody
 type: notification
-short_description: Refuses a playbook that would do nothing for anybody
+short_description: Refuses a playbook that would do nothing for anybody, or not for all hosts in step
 description:
   - Before the first play, and before a confirmation is asked for, it refuses a run that knows no site. Ansible reads
     the ansible.cfg of the folder that it is started in; without it no site file is an inventory.

@@ -63,9 +63,11 @@ def restarted(converged, machines):
 
 
 @pytest.fixture(scope="module")
-def again(restarted, play):
+def again(restarted, machines, play):
+    """The second run, and the boot that it found."""
     assert restarted
-    return play().demand()
+    boot = machines[NAME].boot()
+    return play().demand(), boot
 
 
 def test_a_look_at_a_fresh_machine_changes_nothing(looked_at):
@@ -107,9 +109,11 @@ def test_the_machine_is_a_nodes_after_a_restart(restarted):
     assert restarted.service("chrony").is_running
 
 
-def test_a_second_run_changes_nothing(again):
-    assert again.changed == {}
-    assert again.stats[NAME]["changed"] == 0
+def test_a_second_run_changes_nothing(again, machines):
+    ran, boot = again
+    assert ran.changed == {}
+    assert ran.stats[NAME]["changed"] == 0
+    assert machines[NAME].boot() == boot
 
 
 def test_a_look_at_a_converged_machine_finds_nothing_to_change(again, play):
@@ -145,4 +149,6 @@ def test_an_upgrade_drains_the_node_exchanges_all_of_its_driver_reboots_it_and_b
     node = json.loads(guest.says(f"k3s kubectl get node {NAME} --output=json"))
     assert "unschedulable" not in node["spec"]
     assert "rackwright/drained-for" not in node["metadata"]["annotations"]
+    boot = guest.boot()
     assert upgrade().changed == {}, "one that is there already is only proved"
+    assert guest.boot() == boot
