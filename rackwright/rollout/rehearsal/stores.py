@@ -1,8 +1,6 @@
 """Both phases' vector stores in a rehearsal: stand-ins that speak like Qdrant, and an application that writes."""
 
 import random
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,44 +8,31 @@ from dataclasses import dataclass
 from rackwright.errors import Refusal
 from rackwright.rollout.qdrant.store import Store, path
 from rackwright.rollout.qdrant.switch import application_key, switch
+from rackwright.rollout.rehearsal.application import Application
 from rackwright.rollout.rehearsal.figures import Figures
 from rackwright.rollout.rehearsal.stand_in import StandIn
 
 COLLECTION, QUIET = "documents", "archive"  # one that is written to, one that nobody writes to
 SIZE, POINTS, SHARDS = 8, 200, 6
 EVERY_S = 0.05  # between two points
-END_S = 60.0
 MOST = 1_000_000
 
 
-class Writer:
+class Writer(Application):
     """An application with its own key: it writes points to whichever store lets it, and never forgets."""
 
     def __init__(self, stores: Sequence[Store]) -> None:
         self.stores = stores
-        self.told: list[int] = []
-        self.refused_s = 0.0  # the longest time in which it was refused
-        self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._write, daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """Let it write no more."""
-        self._ends.set()
-        self._thread.join(END_S)
+        super().__init__(COLLECTION)
 
     def _write(self) -> None:
-        name, last, was_refused = MOST, 0.0, False
+        name = MOST
         while not self._ends.wait(EVERY_S):
             name += 1
-            if not any(self._takes(store, name) for store in self.stores):
-                was_refused = True
-                continue
-            now = time.monotonic()
-            if was_refused and last:
-                self.refused_s = max(self.refused_s, now - last)
-            self.told.append(name)
-            last, was_refused = now, False
+            if any(self._takes(store, name) for store in self.stores):
+                self._acknowledged(name)
+            else:
+                self._refused()
 
     def _takes(self, store: Store, name: int) -> bool:
         point = {"id": name, "vector": [1.0] * SIZE, "payload": {"written": name}}

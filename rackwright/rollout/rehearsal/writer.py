@@ -1,41 +1,26 @@
 """An application of a database: it commits row after row, looks for whoever takes writes, and never forgets."""
 
 import subprocess
-import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from rackwright.errors import Refusal
+from rackwright.rollout.rehearsal.application import Application
 from rackwright.sandbox.postgres import USER, Server
 
 TABLE = "CREATE TABLE kept (writer int, row int, number bigserial, UNIQUE (writer, row));"
-END_S = 120.0
 
 
-class Writer:
+class Writer(Application):
     """It writes as its own role into `kept` of one database; a row counts when it was acknowledged.
 
-    `every_s` passes between two rows. `at` is when each was acknowledged, by the monotonic clock.
+    `every_s` passes between two rows.
     """
 
     def __init__(
         self, servers: Sequence[Server], role: str, database: str, number: int, *, every_s: float = 0.0
     ) -> None:
         self.servers, self.role, self.database, self.number, self.every_s = servers, role, database, number, every_s
-        self.told: list[int] = []
-        self.at: list[float] = []
-        self.refused_s = 0.0  # the longest time in which it was refused
-        self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._write, daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """Let it write no more; Refusal where it does not end."""
-        self._ends.set()
-        self._thread.join(END_S)
-        if self._thread.is_alive():
-            raise Refusal(f"The writer of {self.database} does not end.", "See what its server waits for.")
+        super().__init__(database)
 
     def lost(self, server: Server) -> set[int]:
         """Rows that it was told are there, and a server does not hold."""
@@ -43,7 +28,7 @@ class Writer:
         return set(self.told) - set(map(int, held.split()))
 
     def _write(self) -> None:
-        row, was_refused = 0, False
+        row = 0
         while not self._ends.is_set():
             session = self._session()
             with suppress(BrokenPipeError), session:  # closing writes what is left
@@ -51,15 +36,10 @@ class Writer:
                     row += 1
                     if not self._commits(session, row):
                         break  # it was refused, or nobody knows: then it is not counted
-                    now = time.monotonic()
-                    if was_refused and self.at:
-                        self.refused_s = max(self.refused_s, now - self.at[-1])
-                    self.told.append(row)
-                    self.at.append(now)
-                    was_refused = False
+                    self._acknowledged(row)
                     self._ends.wait(self.every_s)
                 session.kill()
-            was_refused = True
+            self._refused()
             self._ends.wait(self.every_s)
 
     def _session(self) -> "subprocess.Popen[str]":
