@@ -75,7 +75,15 @@ def sentence(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
+def names_of(words: list[str] | None) -> list[str]:
+    """Names that were given one by one, or several in a word with commas between them."""
+    return [name.strip() for word in words or () for name in word.split(",") if name.strip()]
+
+
 SITE_HELP = "A site's folder, its site.yml, or its name below inventory/."
 Site = Annotated[Path, typer.Argument(parser=find_site, help=SITE_HELP)]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 Phase = Annotated[int, typer.Option(min=1, max=2, help="The phase of the site: 1 (k3s) or 2 (the rack).")]
+Named = Annotated[
+    list[str] | None, typer.Option("--host", metavar="NAME", help="With --hosts: this host alone; may be repeated.")
+]

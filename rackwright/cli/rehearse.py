@@ -20,9 +20,6 @@ Crds = Annotated[Path | None, typer.Option(exists=True, file_okay=False, help="U
 Hosts = Annotated[
     bool, typer.Option("--hosts", help="Boot the hosts as virtual servers, and run the playbooks on them instead.")
 ]
-Named = Annotated[
-    list[str] | None, typer.Option("--host", metavar="NAME", help="With --hosts: this host alone; may be repeated.")
-]
 Playbook = Annotated[
     str | None,
     typer.Option(
@@ -40,7 +37,7 @@ def rehearse(
     charts: Charts = None,
     crds: Crds = None,
     hosts: Hosts = False,
-    host: Named = None,
+    host: options.Named = None,
     playbook: Playbook = None,
     memory: Memory = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave it running, and say how to reach it.")] = False,
@@ -82,7 +79,7 @@ def _hosts(
     return rehearse(
         site,
         options.phase_of(phase),
-        [name.strip() for word in names for name in word.split(",") if name.strip()],
+        options.names_of(names),
         playbook,
         size=Size(memory_mib=memory) if memory else None,
         keep=keep,

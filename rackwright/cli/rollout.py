@@ -28,6 +28,10 @@ NoReturn = Annotated[
     typer.Option(metavar="SITE", help="The site's name: agree to the point of no return where nobody can be asked."),
 ]
 
+Metal = Annotated[
+    bool, typer.Option("--hosts", help="Before it, boot the hosts as virtual servers, and run the playbooks on them.")
+]
+
 
 @application.command()
 def plan(context: typer.Context, site: options.Site, *, json: options.Json = False) -> None:
@@ -103,12 +107,21 @@ def back(
 
 
 @application.command()
-def rehearse(context: typer.Context, site: options.Site, *, json: options.Json = False) -> None:
+def rehearse(
+    context: typer.Context,
+    site: options.Site,
+    *,
+    hosts: Metal = False,
+    host: options.Named = None,
+    json: options.Json = False,
+) -> None:
     """Carry the whole of it out on two rehearsal clusters: real stacks and checks; what cannot run there is played."""
     from rackwright.rollout.rehearsal.rehearse import rehearse as rehearsed
 
     output = options.output_of(context, json=json)
-    found = rehearsed(site, output.progress)
+    if host and not hosts:
+        raise typer.BadParameter("--host is for --hosts", ctx=context)
+    found = rehearsed(site, output.progress, options.names_of(host) if hosts else None)
     output.result(found.text(), found.as_json())
     if not found.succeeded:
         raise typer.Exit(1)

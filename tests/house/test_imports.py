@@ -45,8 +45,8 @@ MAY_IMPORT = {
         "rackwright.sandbox",
     },
     "rackwright.rollout": {
-        "pydantic", "rackwright.checks", "rackwright.errors", "rackwright.observe", "rackwright.playbook",
-        "rackwright.provisioning", "rackwright.sandbox", "rackwright.secrets", "rackwright.site",
+        "pydantic", "rackwright.checks", "rackwright.errors", "rackwright.guests", "rackwright.observe",
+        "rackwright.playbook", "rackwright.provisioning", "rackwright.sandbox", "rackwright.secrets", "rackwright.site",
         "rackwright.user_path",
     },
     "rackwright.cli": {"typer", "click", "rackwright.errors", "rackwright.user_path"},

@@ -1,18 +1,20 @@
-"""`rackwright rollout rehearse`: phase 1 as it is, then the whole rollout by the real runner, on two clusters."""
+"""`rackwright rollout rehearse`: metal where asked for, phase 1, then the whole rollout by the real runner."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from rackwright.errors import Refusal
+from rackwright.guests.rehearsal import rehearse as on_guests
 from rackwright.rollout.journal import Journal
 from rackwright.rollout.lock import held
 from rackwright.rollout.plan import Plan, plan
 from rackwright.rollout.rehearsal.death import die, dying
 from rackwright.rollout.rehearsal.ground import Cluster
+from rackwright.rollout.rehearsal.metal import demand_to_boot, metal
 from rackwright.rollout.rehearsal.report import Report
 from rackwright.rollout.rehearsal.services import services
 from rackwright.rollout.rehearsal.world import Rehearsed
@@ -31,44 +33,59 @@ from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
 
-def rehearse(folder: Path, progress: Progress) -> Report:
-    """Rehearse a site's rollout; Refusal where it cannot begin. Nothing is left of it, and no live cluster is asked."""
+def rehearse(folder: Path, progress: Progress, hosts: Sequence[str] | None = None) -> Report:
+    """Rehearse a site's rollout; Refusal where it cannot begin. Nothing is left of it, and no live cluster is asked.
+
+    With `hosts`, those boot as guests before, or all where none is named; what they could not do ends it there.
+    """
     with ended_well(), interruption.heeded():
         found = way(Site.load(folder))
+        machines = {} if hosts is None else metal(found, hosts)
+        demand_to_boot(machines)
         report = Report(found.site.name)
-        with _timed(report, "tools", progress):
-            toolbox = tools.ensure(tools.REHEARSAL, progress)
-        with ExitStack() as leaving:
-            with _timed(report, "two control planes", progress):
-                planes = _begin(leaving, found, toolbox, progress)
-                place = planes[1].folder / "rollout"
-                place.mkdir(mode=0o700)
-                vault = throw_away(found.site, place)
-                charts = lay_out(chart_sources(Catalog.load(), None), Catalog.load(), place / "charts")
-                first, second = (
-                    Cluster.of(found.site, folder, phase, plane=planes[phase], toolbox=toolbox, vault=vault,
-                               charts=charts, progress=progress)
-                    for phase in (1, 2)
-                )  # fmt: skip
-            with _timed(report, "phase 1, as it is before", progress):
-                first.power_on(names(found.old))
-                for plane in planes.values():
-                    demand_programs(plane.folder)
-                first.stack.up()
-                settle(first.access, found.site, progress)
-            with _timed(report, "data services, beside phase 1", progress):
-                data = leaving.enter_context(services(found, first, second, vault.read()))
-            rehearsed = Rehearsed(found, first, second, data)
-            report.played, report.without = rehearsed.played(), data.without
-            with _timed(report, "the rollout", progress):
-                _roll(rehearsed, place, report, progress)
-            if not report.refused and not report.left:
-                with _timed(report, "a node's death", progress):
-                    report.death = die(second, dying(found))
-            report.data = data.figures()
-            with _timed(report, "tear-down", progress):
-                leaving.close()
+        for phase, booted in machines.items():
+            with _timed(report, f"metal of phase {phase}", progress):
+                report.metal.append(on_guests(folder, phase, names(booted), progress=progress))
+            if not report.metal[-1].succeeded:
+                return report
+        _on_clusters(folder, found, report, progress)
         return report
+
+
+def _on_clusters(folder: Path, found: Way, report: Report, progress: Progress) -> None:
+    """Phase 1, the rollout to phase 2 and the death of a node."""
+    with _timed(report, "tools", progress):
+        toolbox = tools.ensure(tools.REHEARSAL, progress)
+    with ExitStack() as leaving:
+        with _timed(report, "two control planes", progress):
+            planes = _begin(leaving, found, toolbox, progress)
+            place = planes[1].folder / "rollout"
+            place.mkdir(mode=0o700)
+            vault = throw_away(found.site, place)
+            charts = lay_out(chart_sources(Catalog.load(), None), Catalog.load(), place / "charts")
+            first, second = (
+                Cluster.of(found.site, folder, phase, plane=planes[phase], toolbox=toolbox, vault=vault,
+                           charts=charts, progress=progress)
+                for phase in (1, 2)
+            )  # fmt: skip
+        with _timed(report, "phase 1, as it is before", progress):
+            first.power_on(names(found.old))
+            for plane in planes.values():
+                demand_programs(plane.folder)
+            first.stack.up()
+            settle(first.access, found.site, progress)
+        with _timed(report, "data services, beside phase 1", progress):
+            data = leaving.enter_context(services(found, first, second, vault.read()))
+        rehearsed = Rehearsed(found, first, second, data)
+        report.played, report.without = rehearsed.played(), data.without
+        with _timed(report, "the rollout", progress):
+            _roll(rehearsed, place, report, progress)
+        if not report.refused and not report.left:
+            with _timed(report, "a node's death", progress):
+                report.death = die(second, dying(found))
+        report.data = data.figures()
+        with _timed(report, "tear-down", progress):
+            leaving.close()
 
 
 def _hasty(planned: Plan) -> Plan:
