@@ -198,10 +198,12 @@ class PlayedOperator:
         place.server.start()
 
     def _promote(self, place: Place, cluster: Object) -> None:
-        server = place.server
-        given = cluster["spec"].get("replica", {}).get("promotionToken")
+        server, replica = place.server, cluster["spec"].get("replica")
+        given = (replica or {}).get("promotionToken")
         if not given:
             self._fault(f"{place.phase} is promoted without a token: a failover")
+            if replica is None:  # it knows of no other any more: then there is nobody's token to wait for
+                server.promote()
             return
         server.sql("CHECKPOINT")
         wanted, shown = json.loads(base64.b64decode(given)), control(server)
