@@ -14,7 +14,6 @@ from rackwright.guests.namespace import ROOT
 from rackwright.guests.rack import Rack
 from rackwright.guests.report import Report
 from rackwright.guests.stand_ins.lay import lay
-from rackwright.sandbox import interruption
 from rackwright.sandbox.endings import ended_well
 from rackwright.sandbox.locks import Progress, silence
 from rackwright.sandbox.settling import demand_room
@@ -37,7 +36,7 @@ def rehearse(
     progress: Progress = silence,
 ) -> Report:
     """Rehearse a phase on all of its hosts or some; Refusal where it cannot come to its end, and nothing is left."""
-    with ended_well(), interruption.heeded():
+    with ended_well():
         needs.demand_to_boot()
         namespace.demand()
         playbook = playbook or PLAYBOOKS[phase]

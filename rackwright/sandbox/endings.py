@@ -5,15 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rackwright.errors import Refusal
+from rackwright.sandbox import interruption
 
 DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @contextmanager
 def ended_well() -> Iterator[None]:
-    """Turn an interruption and a full disk into a Refusal; all that was started has ended by then."""
+    """Turn an ending from outside and a full disk into a Refusal; all that was started has ended by then."""
     try:
-        yield
+        with interruption.heard_once():
+            yield
     except (KeyboardInterrupt, SystemExit):
         raise Refusal(
             "The rehearsal was interrupted; everything that it had started has ended.", "Run the same command again."

@@ -9,7 +9,7 @@ from pathlib import Path
 from rackwright.checks.access import Access
 from rackwright.checks.run import Ground, run
 from rackwright.errors import Refusal
-from rackwright.sandbox import interruption, kwok, stages, tools
+from rackwright.sandbox import kwok, stages, tools
 from rackwright.sandbox.chart_sources import chart_sources, definition_folders, lay_out
 from rackwright.sandbox.control_plane import ControlPlane
 from rackwright.sandbox.endings import ended_well
@@ -48,7 +48,7 @@ def rehearse(
     progress: Progress = silence,
 ) -> Report:
     """Rehearse one phase of a site; Refusal where it cannot come to its end, and then nothing is left of it."""
-    with ended_well(), interruption.heeded():
+    with ended_well():
         wishes = _wishes(site_folder, phase, keep=keep, progress=progress)
         sources = chart_sources(wishes.catalog, charts)
         report = Report(

@@ -38,7 +38,7 @@ def rehearse(folder: Path, progress: Progress, hosts: Sequence[str] | None = Non
 
     With `hosts`, those boot as guests before, or all where none is named; what they could not do ends it there.
     """
-    with ended_well(), interruption.heeded():
+    with ended_well():
         found = way(Site.load(folder))
         machines = {} if hosts is None else metal(found, hosts)
         demand_to_boot(machines)
@@ -110,8 +110,12 @@ def _begin(leaving: ExitStack, found: Way, toolbox: tools.Toolbox, progress: Pro
     """Both control planes at once: each waits for its own programs most of the time."""
     phases: tuple[Phase, Phase] = (1, 2)
     planes = {phase: _plane(found, phase, toolbox, progress) for phase in phases}
-    with ThreadPoolExecutor(max_workers=len(planes)) as both:
+    both = ThreadPoolExecutor(max_workers=len(planes))
+    try:
         list(both.map(leaving.enter_context, planes.values()))
+    finally:
+        with interruption.postponed():
+            both.shutdown()  # one that is still coming up must be there to be ended
     return planes
 
 

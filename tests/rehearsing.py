@@ -6,33 +6,37 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from rackwright.sandbox import tools
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = Path(sys.executable).with_name("rackwright")
 INVENTORY = ROOT / "inventory"
-MARK = "RACKWRIGHT_WORKS_IN="
+FOLDERS = ("control-planes", "racks")
 
 
-def own_cache(folder: Path) -> Path:
-    """A cache folder with this machine's built tools and nothing else in it."""
+def own_cache(folder: Path, *more: str) -> Path:
+    """A cache folder with this machine's built tools, `more` of what is made once, and nothing else in it."""
     cache = folder / "cache"
     (cache / "rackwright").mkdir(parents=True)
-    (cache / "rackwright" / "tools").symlink_to(tools.cache_folder() / "tools")
+    for name in ("tools", *more):
+        (cache / "rackwright" / name).symlink_to(tools.cache_folder() / name)
     return cache
 
 
 class Rehearsal:
-    """A `rackwright rehearse` that runs, with what it has said so far."""
+    """A `rackwright rehearse` that runs, or another `command` of rehearsals, with what it has said so far."""
 
-    def __init__(self, cache: Path, *arguments: object, **variables: str) -> None:
+    def __init__(
+        self, cache: Path, *arguments: object, command: Sequence[str] = ("rehearse",), **variables: str
+    ) -> None:
         self.cache = cache
         self.said: list[str] = []
         self._heard = threading.Condition()
         self.process = subprocess.Popen(
-            [PROGRAM, "rehearse", *map(str, arguments)],
+            [PROGRAM, *command, *map(str, arguments)],
             cwd=ROOT,
             env={**os.environ, "XDG_CACHE_HOME": str(cache), **variables},
             stdin=subprocess.DEVNULL,
@@ -70,16 +74,16 @@ class Rehearsal:
 
     def left(self) -> list[str]:
         """What is there of it after its end: processes, folders, locks."""
-        planes = self.cache / "rackwright" / "control-planes"
-        return [name for _, name in working_in(self.cache)] + [each.name for each in planes.glob("*")]
+        folders = [each for name in FOLDERS for each in (self.cache / "rackwright" / name).glob("*")]
+        return [name for _, name in working_in(self.cache)] + [each.name for each in folders]
 
 
 def working_in(cache: Path) -> list[tuple[int, str]]:
-    """Processes that were started for something in a cache folder, by number and name."""
+    """Processes that were started with a cache folder or for something in it, by number and name."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and f"{MARK}{cache}".encode() in (entry / "environ").read_bytes():
+            if entry.name.isdigit() and f"={cache}".encode() in (entry / "environ").read_bytes():
                 found.append((int(entry.name), (entry / "comm").read_text().strip()))
         except OSError:
             continue  # it has ended meanwhile
