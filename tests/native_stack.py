@@ -29,8 +29,9 @@ class Native:
             "PULUMI_HOME": str(folder / "home"),
             "PULUMI_CONFIG_PASSPHRASE": self.secrets["pulumi_passphrase"],
             "KUBECACHEDIR": str(folder / "kube"),
+            "TMPDIR": str(folder / "temporary"),
         }  # fmt: skip
-        for name in ("state", "home", "project"):
+        for name in ("state", "home", "project", "temporary"):
             (folder / name).mkdir()
         (folder / "project" / "Pulumi.yaml").write_text("{name: rackwright, runtime: python}")
         self.run("stack", "init", "phase1", "--no-select", at=folder / "project")

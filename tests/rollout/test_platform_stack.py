@@ -4,6 +4,8 @@ import json
 import os
 import socket
 import stat
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from rackwright.rollout.world import State
 
 PROGRAM = """#!/bin/sh
 echo "$*" >> calls
+touch "$TMPDIR/kubeconfig1" && echo "$TMPDIR" > left
 case "$1 $2" in
   "stack export") [ -f made ] || { echo "error: no stack named 'phase2' found" >&2; exit 255; }; cat export;;
   "stack init") touch made; echo '{"deployment": {"resources": []}}' > export;;
@@ -53,6 +56,13 @@ def stack(root):
 
 def calls(root):
     return [line for line in (root / "calls").read_text().splitlines() if not line.startswith(("stack export", "conf"))]
+
+
+def test_nothing_that_opens_the_cluster_is_left_by_its_provider(root, stack):
+    assert stack.state() is None
+    place = Path((root / "left").read_text().strip())
+    assert place != Path(tempfile.gettempdir())
+    assert not place.exists()
 
 
 def test_phase_2_is_laid_without_whom_phase_1_needs_and_scaled_onto_it_later(root, stack):

@@ -1,8 +1,10 @@
 """One phase's stack of one site, by Pulumi's own command."""
 
 import json
+import os
 import re
 import socket
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,7 +115,9 @@ class PulumiStack:
         return ("-s", self.name, *self.options)
 
     def _run(self, arguments: Sequence[str], patience_s: float | None = None) -> str:
-        return run(["pulumi", *arguments], self.root, self.environment, patience_s)
+        given = os.environ if self.environment is None else self.environment
+        with tempfile.TemporaryDirectory(prefix="rackwright-") as folder:  # the provider leaves what opens the cluster
+            return run(["pulumi", *arguments], self.root, {**given, "TMPDIR": folder}, patience_s)
 
 
 def _is_left_behind(said: str) -> bool:
