@@ -20,7 +20,7 @@ def watched() -> Iterator[set[bytes]]:
     done = threading.Event()
 
     def look() -> None:
-        while not done.is_set():
+        while not done.wait(0.005):
             for process in Path("/proc").glob("[0-9]*/cmdline"):
                 try:
                     seen.add(process.read_bytes())

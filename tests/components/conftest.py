@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ("example", "lab", "workstation")
 
 
-@pytest.fixture(scope="session", params=SAMPLES)
+@pytest.fixture(scope="module", params=SAMPLES)
 def site(request) -> Site:
     return Site.load(ROOT / "inventory" / request.param)
 

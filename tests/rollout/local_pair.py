@@ -96,8 +96,8 @@ class LocalPair:
 
 
 def writer_of(pair: LocalPair, number: int) -> Writer:
-    """An application that writes as fast as it can."""
-    return Writer((pair.first, pair.second), "app", "app", number)
+    """An application that writes often, and leaves the processors to others in between."""
+    return Writer((pair.first, pair.second), "app", "app", number, every_s=0.02)
 
 
 @contextmanager

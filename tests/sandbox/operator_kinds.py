@@ -47,7 +47,10 @@ def upstream_definitions() -> list[dict]:
         if file.suffix in {".yaml", ".yml"}
         for each in yaml.load_all(file.read_text(), Loader=Plain)
     ]
-    return [each for each in documents if each and each["kind"] == "CustomResourceDefinition"]
+    found = [each for each in documents if each and each["kind"] == "CustomResourceDefinition"]
+    for each in found:  # older versions hold their whole schema again
+        each["spec"]["versions"] = [version for version in each["spec"]["versions"] if version["storage"]]
+    return found
 
 
 def custom(group: str, kind: str, name: str, spec: dict, space: str | None = SPACE) -> dict:

@@ -157,7 +157,7 @@ class Writer:
                     break
             else:
                 self.refused += 1
-            time.sleep(0.002)
+            time.sleep(0.02)
 
     def _ask(self, method, address, body):
         headers = {"api-key": application_key(KEY), "content-type": "application/json"}
