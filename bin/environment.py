@@ -70,17 +70,19 @@ def ensure() -> None:
         MARK.write_text(fingerprint())
 
 
-def run(program: str, *arguments: str) -> int:
-    """Run a program of the environment in the foreground and return its exit code."""
-    with start(program, *arguments) as process:
+def run(program: str, *arguments: str, **variables: str) -> int:
+    """Run a program of the environment in the foreground, with variables of its own, and return its exit code."""
+    with start(program, *arguments, **variables) as process:
         return process.wait()
 
 
-def start(program: str, *arguments: str, output: "IO[bytes] | None" = None) -> "subprocess.Popen[bytes]":
+def start(
+    program: str, *arguments: str, output: "IO[bytes] | None" = None, **variables: str
+) -> "subprocess.Popen[bytes]":
     """Start a program of the environment; all that it says goes to `output`, if one is given."""
     import subprocess
 
-    environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
+    environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"} | variables
     errors = subprocess.STDOUT if output else None
     return subprocess.Popen([str(VENV / "bin" / program), *arguments], env=environment, stdout=output, stderr=errors)
 
