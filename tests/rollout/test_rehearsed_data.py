@@ -14,6 +14,7 @@ from rackwright.rollout.qdrant.store import Store
 from rackwright.rollout.rehearsal.databases import databases, missing
 from rackwright.rollout.rehearsal.death import KEPT, Death
 from rackwright.rollout.rehearsal.figures import Figures
+from rackwright.rollout.rehearsal.ground import Cluster
 from rackwright.rollout.rehearsal.kubectl import stand_in
 from rackwright.rollout.rehearsal.played import PlayedAct, PlayedGate
 from rackwright.rollout.rehearsal.report import Report
@@ -95,6 +96,21 @@ def test_points_that_an_application_was_told_of_go_over_with_it():
         assert figures.refused_s > 0
         found.stand_ins[1].collections["documents"].points.pop(found.writer.told[0])
         assert found.figures().lost == 1
+
+
+def test_where_a_rollout_ends_before_the_copy_the_figures_hide_no_reason():
+    with stores(KEY) as found:
+        figures = found.figures()
+    assert (figures.lost, figures.well) == (0, False)
+
+
+def test_machines_that_join_are_waited_for_since_the_next_look_proves_them():
+    seen = []
+    kubectl = SimpleNamespace(wait_for=lambda *what, condition, **_: seen.append((what, condition)))
+    plane = SimpleNamespace(apply=lambda made: seen.append(len(list(made))), kubectl=kubectl)
+    Cluster(lab(), None, 2, plane, None, None, None).power_on(["gpu-02", "control-01"])
+    assert seen[0] > 2  # nodes, and the room on their drives
+    assert seen[1] == (("node/gpu-02", "node/control-01"), "Ready")
 
 
 def test_a_pod_is_entered_by_a_socket_and_its_port_by_an_address(tmp_path):

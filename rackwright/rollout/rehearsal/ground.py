@@ -20,6 +20,8 @@ from rackwright.site.catalog import Catalog
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
+READY_S = 120.0
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -96,9 +98,10 @@ class Cluster:
         return Nodes(self.plane.kubeconfig, self.toolbox["kubectl"].path)
 
     def power_on(self, hosts: Collection[str]) -> None:
-        """These machines join, as simulated nodes with the drives that the site gives them."""
+        """These machines join, as simulated nodes with the drives that the site gives them, and are Ready."""
         made = [*nodes(self.site, self.phase, Catalog.load()), *storage_capacities(self.site, self.phase)]
         self.plane.apply(each for each in made if _host(each["metadata"]["name"], hosts))
+        self.plane.kubectl.wait_for(*(f"node/{host}" for host in hosts), condition="Ready", seconds=READY_S)
 
     def power_off(self, hosts: Collection[str]) -> None:
         """These machines are gone."""

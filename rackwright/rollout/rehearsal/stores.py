@@ -56,10 +56,13 @@ class Stores:
         self.stand_ins[0].end()
 
     def figures(self) -> Figures:
-        """What the writer was told, against what the store holds that takes writes now; it writes no more."""
+        """What the writer was told, against what the store holds that takes writes now; it writes no more.
+
+        Before a rollout turned any switch, that is phase 1's.
+        """
         self.writer.end()
         both = [Store(f"phase {n}'s Qdrant", [each.address], self.key) for n, each in enumerate(self.stand_ins, 1)]
-        store = next((each for each in reversed(both) if _takes_writes(each)), both[1])
+        store = next((each for each in reversed(both) if _takes_writes(each)), both[0])
         body = {"limit": 2 * MOST}
         found = {each["id"] for each in store.result("POST", path(COLLECTION, "points", "scroll"), body)["points"]}
         lost = len(set(self.writer.told) - found)
