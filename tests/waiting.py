@@ -11,7 +11,7 @@ PATIENCE_S = 300  # a machine under load takes its time
 def until(look: Callable[[], Found], what: str = "it did not come", patience_s: float = PATIENCE_S) -> Found:
     """What is found, once something is; a failure that says what was waited for.
 
-    At most half of the time goes into looking: programs that are started for it are not to keep back what they wait for.
+    At most half of the time goes into looking: programs that are started for it would keep back what they wait for.
     """
     began = time.monotonic()
     deadline = began + patience_s
