@@ -46,7 +46,8 @@ def alive(unit):
 def show(unit):
     known = alive(unit)
     say(f"Id={unit}\nLoadState={'loaded' if (UNITS / unit).exists() else 'not-found'}")
-    say(f"ActiveState={'active' if known else 'inactive'}\nUnitFileState=")
+    there = (STATE / f"{unit}.enabled").exists()
+    say(f"ActiveState={'active' if known else 'inactive'}\nUnitFileState={'enabled' if there else 'disabled'}")
     say(f"ExecMainStartTimestampMonotonic={known['began'] if known else 0}")
     return 0
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "playbooks/roles/nvidia_driver/library"), str(ROOT / "playbooks/filter_plugins")]
 
 from metal_driver import FilterModule  # noqa: E402
-from nvidia_driver_facts import FABRIC, offered, recorded  # noqa: E402
+from nvidia_driver_facts import FABRIC, offered, recorded, serving  # noqa: E402
 
 FILTERS = FilterModule().filters()
 SMI = """    Persistence Mode                      : Enabled
@@ -83,3 +83,9 @@ def test_the_role_takes_the_plan(blocks):
     options = spec["main"]["options"]["nvidia_driver_plan"]["options"]
     assert set(options) == set(FILTERS["nvidia_driver_of"](*blocks))
     assert wanted().package_system in options["package_system"]["choices"]
+
+
+def test_a_node_in_service_is_known_by_what_runs():
+    assert serving("inactive\nactive\ninactive\n") == ["k3s-agent"]
+    assert serving("unknown\nunknown\nactive\n") == ["kubelet"]
+    assert serving("") == []

@@ -34,6 +34,7 @@ token_is_another: {description: Whether that state has another token., type: boo
 kernel_differs: {description: Whether a setting of the kernel is another., type: bool, returned: always}
 has_unit: {description: Whether systemd knows the unit., type: bool, returned: always}
 is_active: {description: Whether it runs, or is about to., type: bool, returned: always}
+is_enabled: {description: Whether it begins at boot., type: bool, returned: always}
 untold: {description: Files that are newer than the process., type: list, returned: always}
 missing: {description: What of needs is not there., type: list, returned: always}
 """
@@ -49,9 +50,10 @@ from ansible.module_utils.basic import AnsibleModule  # noqa: E402 - Ansible wan
 VERSION = re.compile(r"\bv1\.\S+")
 STARTED = re.compile(r"^ExecMainStartTimestampMonotonic=(\d+)", re.MULTILINE)  # microseconds; 0 is never
 ACTIVE = re.compile(r"^ActiveState=(?:active|activating|reloading)$", re.MULTILINE)
+ENABLED = re.compile(r"^UnitFileState=enabled$", re.MULTILINE)
 LOADED = re.compile(r"^LoadState=loaded$", re.MULTILINE)
 SECONDS = 300
-SHOWN = ("LoadState", "ActiveState", "ExecMainStartTimestampMonotonic")
+SHOWN = ("LoadState", "ActiveState", "UnitFileState", "ExecMainStartTimestampMonotonic")
 
 TEXT = {"type": "str", "required": True}
 PATH = {"type": "path", "required": True}
@@ -91,6 +93,7 @@ def _look(wished: dict[str, Any]) -> dict[str, Any]:
         "kernel_differs": any(_setting(name) != str(value) for name, value in wished["sysctls"].items()),
         "has_unit": bool(LOADED.search(shown)),
         "is_active": bool(ACTIVE.search(shown)),
+        "is_enabled": bool(ENABLED.search(shown)),
         "untold": _untold(wished["files"], shown),
         "missing": [path for path in wished["needs"] if not Path(path).exists()],
     }

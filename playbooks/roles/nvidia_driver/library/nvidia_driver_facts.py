@@ -89,7 +89,7 @@ def look(asked: dict[str, Any]) -> dict[str, Any]:
         "nouveau": os.path.isdir("/sys/module/nouveau"),  # noqa: PTH112
         "stale_initramfs": _is_older(_initramfs(kernel), Path(asked["mark"])),
         "loaded": _first_line("/sys/module/nvidia/version"),
-        "serving": [unit for unit in SERVING if _run("systemctl", "is-active", "--quiet", unit)[0] == 0],
+        "serving": serving(_run("systemctl", "is-active", *SERVING)[1]),
         **_module(),
         **_gpus(asked["asks_gpus"]),
     }
@@ -106,6 +106,11 @@ def _apt(patterns: list[str], names: list[str]) -> dict[str, Any]:
         "held": _run("apt-mark", "showhold")[1].split(),
         "interrupted": bool(states & ON_THE_WAY) or (updates.is_dir() and any(updates.iterdir())),
     }
+
+
+def serving(said: str) -> list[str]:
+    """Units of a cluster's that run, out of a line for each."""
+    return [unit for unit, state in zip(SERVING, said.splitlines()) if state == "active"]  # noqa: B905 - Python 3.9
 
 
 def recorded(said: str) -> dict[str, dict[str, str]]:

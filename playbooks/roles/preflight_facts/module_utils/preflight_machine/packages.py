@@ -45,6 +45,8 @@ def packages(wanted: list[str]) -> dict[str, Any]:
 
 def addresses(urls: list[str]) -> dict[str, str]:
     """Why each web address cannot be read, through the proxy that packages come through; empty where it can."""
+    if not urls:
+        return {}
     proxies = _proxies()
     with ThreadPoolExecutor(8) as pool:
         return dict(zip(urls, pool.map(lambda url: fetchable(url, proxies), urls)))  # noqa: B905 - Python 3.9 has no strict
