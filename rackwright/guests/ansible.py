@@ -15,16 +15,13 @@ from typing import Any
 
 from rackwright.guests.keys import USER, KeyRing
 from rackwright.guests.namespace import ROOT, Namespace
-from rackwright.guests.needs import path_of
 from rackwright.sandbox.locks import Progress, silence
 
 RECAP = re.compile(r"^(?P<host>\S+)\s+: (?P<figures>(?:\w+=\d+\s*)+)$")
 TASK = re.compile(r"^(?:TASK|RUNNING HANDLER|PLAY) \[(?P<name>.*?)\] \**$")
 OUTCOME = re.compile(r"^(?P<kind>changed|fatal|failed|unreachable): \[(?P<host>[^\]]+)\]")
 FAULT = re.compile(r"^(\[ERROR\]|ERROR|fatal:)")
-SOCKETS = "cp"
 PATIENCE_S = 240  # for a connection; preflight has little with machines, and an emulated one may start Python as slowly
-LONGEST_SOCKET = 60  # Ansible adds about 40 to a folder's name, and the system allows 108
 PLAIN = {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0", "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "0"}
 
 
@@ -79,9 +76,8 @@ class Ansible:
     def environment(self) -> dict[str, str]:
         """No connection of another rack's, or of the real one's, is used: their addresses are the same."""
         inherited = {key: value for key, value in self.namespace.environment().items() if key != "ANSIBLE_CONFIG"}
-        sockets = self.keys.folder / SOCKETS
-        short = len(str(sockets)) <= LONGEST_SOCKET
-        multiplexing = {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets)} if short else {"ANSIBLE_SSH_ARGS": ""}
+        sockets = self.keys.sockets
+        multiplexing = {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets)} if sockets else {"ANSIBLE_SSH_ARGS": ""}
         path = f"{Path(sys.executable).parent}{os.pathsep}{inherited.get('PATH', os.defpath)}"
         return {**inherited, **PLAIN, **multiplexing, "PATH": path}
 
@@ -123,13 +119,6 @@ class Ansible:
             text=True,
             errors="replace",
         )
-
-
-def close_connections(folder: Path) -> None:
-    """End the connections that Ansible keeps open for a rack; they write over what processes are found by."""
-    for socket in (folder / SOCKETS).glob("*"):
-        command = [path_of("ssh"), "-F", "none", "-O", "exit", "-o", f"ControlPath={socket}", "guest"]
-        subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
 
 
 def _followed(process: subprocess.Popen[str], progress: Progress) -> Ran:

@@ -14,7 +14,7 @@ from rackwright.errors import Refusal
 from rackwright.guests import hardware, seed, system
 from rackwright.guests.hardware import Size
 from rackwright.guests.image import Image
-from rackwright.guests.keys import USER, KeyRing
+from rackwright.guests.keys import USER, KeyRing, close_connections
 from rackwright.guests.namespace import Namespace
 from rackwright.guests.needs import path_of
 from rackwright.sandbox.locks import Progress, silence
@@ -109,8 +109,12 @@ class Guest:
     def ssh(
         self, command: str, *, check: bool = True, quiet: bool = False, text: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run a shell's command inside, with `text` as its input; CalledProcessError where it fails and is not to."""
-        words = self.shell(*(["-o", "ConnectTimeout=45", "-q"] if quiet else []))
+        """Run a shell's command inside, with `text` as its input; CalledProcessError where it fails and is not to.
+
+        It goes over a connection that is kept; a `quiet` one is a try, of a guest that may not be there, over its own.
+        """
+        options = ["-o", "ConnectTimeout=45", "-q"] if quiet else self._ground.keys.kept(self.host)
+        words = self.shell(*options)
         done = self._ground.namespace.run([*words, command], text=text)
         if check and done.returncode:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
@@ -138,6 +142,7 @@ class Guest:
         """Let it restart itself, and wait for another boot than this one."""
         before = self.boot()
         self.ssh("systemctl reboot", check=False)
+        self._forget_connection()
         self._wait_for_another(before)
 
     def boot(self) -> str:
@@ -149,11 +154,15 @@ class Guest:
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
+        self._forget_connection()
 
     def power_on(self) -> None:
         """Start it again after a power cut, and wait for it."""
         self.start()
         self.wait()
+
+    def _forget_connection(self) -> None:
+        close_connections(self._ground.keys.folder, str(self.host.address))
 
     @property
     def _system(self) -> Path:

@@ -13,6 +13,8 @@ from rackwright.site.hosts import Host
 
 USER = "root"
 SECONDS_TO_CONNECT = 60  # an emulated guest thinks long about a key
+SOCKETS = "cp"
+LONGEST_SOCKETS = 60  # programs add about 40 to a folder's name, and the system allows 108
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,16 @@ class KeyRing:
         """The guests' addresses with the keys that they show."""
         return self.folder / "known_hosts"
 
+    @property
+    def sockets(self) -> Path | None:
+        """The folder of connections that are kept; None where its name is too long for the system."""
+        folder = self.folder / SOCKETS
+        return folder if len(str(folder)) <= LONGEST_SOCKETS else None
+
     def make(self, hosts: Iterable[Host]) -> dict[str, Keys]:
         """Make all keys; what each guest is given of them, by its name."""
+        if self.sockets:
+            self.sockets.mkdir(mode=0o700)
         authorized = _make(self.key)
         given, known = {}, []
         for host in hosts:
@@ -50,6 +60,22 @@ class KeyRing:
             "-o", f"UserKnownHostsFile={self.known_hosts}", "-o", "GlobalKnownHostsFile=none",
             "-o", "StrictHostKeyChecking=yes", "-o", f"ConnectTimeout={SECONDS_TO_CONNECT}", "-o", "BatchMode=yes",
         ]  # fmt: skip
+
+    def kept(self, host: Host) -> list[str]:
+        """SSH's options for a connection that the next command finds; a new one takes an emulated guest a second."""
+        if self.sockets is None:
+            return []
+        return [
+            "-o", "ControlMaster=auto", "-o", f"ControlPath={self.sockets / str(host.address)}",
+            "-o", "ControlPersist=yes", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3",
+        ]  # fmt: skip
+
+
+def close_connections(folder: Path, name: str = "*") -> None:
+    """End the connections that are kept for a rack, or one guest's; they write over what processes are found by."""
+    for socket in (folder / SOCKETS).glob(name):
+        command = [path_of("ssh"), "-F", "none", "-O", "exit", "-o", f"ControlPath={socket}", "guest"]
+        subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
 
 
 def _make(file: Path) -> str:

@@ -15,11 +15,11 @@ from typing import Any, Self
 
 from rackwright.errors import Refusal
 from rackwright.guests import image, machine, namespace, needs
-from rackwright.guests.ansible import Ansible, Ran, close_connections
+from rackwright.guests.ansible import Ansible, Ran
 from rackwright.guests.cabling import cabling
 from rackwright.guests.guest import Ground, Guest
 from rackwright.guests.hardware import Size
-from rackwright.guests.keys import KeyRing
+from rackwright.guests.keys import KeyRing, close_connections
 from rackwright.guests.namespace import Namespace
 from rackwright.guests.site_copy import as_booted, lay_out
 from rackwright.sandbox import disk, interruption, leftovers

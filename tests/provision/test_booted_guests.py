@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rackwright.guests.ansible import close_connections
+from rackwright.guests.keys import close_connections
 from rackwright.guests.switch import MAC
 
 ROOT = Path(__file__).resolve().parents[2]
