@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
+from rackwright.errors import Refusal
+from rackwright.guests import image, namespace, needs
 from rackwright.sandbox import tools
 from rackwright.sandbox.control_plane import ControlPlane
 
@@ -43,3 +45,15 @@ def control_plane(toolbox: tools.Toolbox, say: Callable[[str], None]) -> Iterato
     """One real control plane for all tests: each takes names of its own in it."""
     with ControlPlane(toolbox, progress=say) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def _guests_can_boot(say: Callable[[str], None]) -> None:
+    """Skip, and say why, on a machine that cannot boot guests."""
+    try:
+        needs.demand_to_boot()
+        namespace.demand()
+        image.ensure(say)
+    except Refusal as refusal:
+        say(f"NO GUEST WAS BOOTED: {refusal}")
+        pytest.skip(f"no guest can be booted here: {refusal}")

@@ -19,8 +19,6 @@ from pathlib import Path
 import kept_python
 import pytest
 
-from rackwright.errors import Refusal
-from rackwright.guests import image, namespace, needs
 from rackwright.guests.hardware import Size
 from rackwright.guests.rack import Rack
 
@@ -49,18 +47,6 @@ def _ansible() -> Iterator[None]:
             for name, value in kept_python.settings().items():
                 environment.setenv(name, value)
         yield
-
-
-@pytest.fixture(scope="session")
-def _guests_can_boot(say: Callable[[str], None]) -> None:
-    """Skip, and say why, on a machine that cannot boot guests."""
-    try:
-        needs.demand_to_boot()
-        namespace.demand()
-        image.ensure(say)
-    except Refusal as refusal:
-        say(f"NO GUEST WAS BOOTED: {refusal}")
-        pytest.skip(f"no guest can be booted here: {refusal}")
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,6 @@ from played_world import ROOT
 from rehearsing import Rehearsal, own_cache, working_in
 from waiting import until
 
-from rackwright.errors import Refusal
-from rackwright.guests import image, namespace, needs
 from rackwright.sandbox import leftovers, processes
 
 LAB = ROOT / "inventory" / "lab"
@@ -88,14 +86,8 @@ def test_interrupted_again_and_again_while_both_control_planes_come_up_it_leaves
 
 
 @pytest.mark.guests
-def test_interrupted_while_a_guest_boots_it_leaves_none(begun, say):
-    try:
-        needs.demand_to_boot()
-        namespace.demand()
-        image.ensure(say)
-    except Refusal as refusal:
-        say(f"NO GUEST WAS BOOTED: {refusal}")
-        pytest.skip(f"no guest can be booted here: {refusal}")
+@pytest.mark.usefixtures("_guests_can_boot")
+def test_interrupted_while_a_guest_boots_it_leaves_none(begun):
     rehearsal = begun("--hosts", "--host", "gpu-01")
     rehearsal.hears("Booting gpu-01", PATIENCE_S)
     until(lambda: rehearsal.started("qemu-system"), "no guest boots")

@@ -9,21 +9,13 @@ import pytest
 from played_world import ROOT
 
 import rackwright.cli
-from rackwright.errors import Refusal
-from rackwright.guests import image, namespace, needs
 
 
 @pytest.mark.guests
 @pytest.mark.whole_rollout
-def test_a_whole_life_from_an_empty_machine_to_the_death_of_a_node(toolbox, tmp_path, say, monkeypatch):
+@pytest.mark.usefixtures("_guests_can_boot")
+def test_a_whole_life_from_an_empty_machine_to_the_death_of_a_node(toolbox, tmp_path, monkeypatch):
     """gpu-01 boots and is phase 1's by site.yml, twice; then phase 1, the rollout and a node's death on clusters."""
-    try:
-        needs.demand_to_boot()
-        namespace.demand()
-        image.ensure(say)
-    except Refusal as refusal:
-        say(f"NO GUEST WAS BOOTED: {refusal}")
-        pytest.skip(f"no guest can be booted here: {refusal}")
     assert toolbox["pulumi"]
     for name, value in kept_python.settings().items():
         monkeypatch.setenv(name, value)
