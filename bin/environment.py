@@ -77,14 +77,23 @@ def run(program: str, *arguments: str, **variables: str) -> int:
 
 
 def start(
-    program: str, *arguments: str, output: "IO[bytes] | None" = None, **variables: str
+    program: str, *arguments: str, output: "IO[bytes] | None" = None, apart: bool = False, **variables: str
 ) -> "subprocess.Popen[bytes]":
-    """Start a program of the environment; all that it says goes to `output`, if one is given."""
+    """Start a program of the environment; all that it says goes to `output`, if one is given.
+
+    One that runs `apart` gets a share of the processors like each other such, and who started it passes Ctrl-C on.
+    """
     import subprocess
 
     environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"} | variables
     errors = subprocess.STDOUT if output else None
-    return subprocess.Popen([str(VENV / "bin" / program), *arguments], env=environment, stdout=output, stderr=errors)
+    return subprocess.Popen(
+        [str(VENV / "bin" / program), *arguments],
+        env=environment,
+        stdout=output,
+        stderr=errors,
+        start_new_session=apart,
+    )
 
 
 def replace_with(program: str, *arguments: str) -> None:

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import kept_python
+
 from rackwright.guests.ansible import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,6 +101,7 @@ class Machine:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
         environment |= {
             "ANSIBLE_HOME": str(self.folder / "ansible"),
+            **kept_python.settings(),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_ROLES_PATH": str(ROOT / "playbooks/roles"),  # for a playbook of a test's own
             "ANSIBLE_FILTER_PLUGINS": str(ROOT / "playbooks/filter_plugins"),

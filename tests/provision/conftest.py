@@ -11,7 +11,6 @@
 A site is a name below inventory/ or a folder. `machines.run([...])` runs a command where the guests are reached.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,17 +34,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _ansible() -> Iterator[None]:
-    """Playbooks of tests find the roles, and a guest's Python is started once instead of for every task.
-
-    RACKWRIGHT_PLAIN_ANSIBLE=1 runs every task as users' machines do.
-    """
+    """Playbooks of tests find the roles, and a guest's Python is started once instead of for every task."""
     playbooks = ROOT / "playbooks"
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ANSIBLE_ROLES_PATH", str(playbooks / "roles"))
         environment.setenv("ANSIBLE_FILTER_PLUGINS", str(playbooks / "filter_plugins"))
-        if not os.environ.get("RACKWRIGHT_PLAIN_ANSIBLE"):
-            for name, value in kept_python.settings().items():
-                environment.setenv(name, value)
+        for name, value in kept_python.settings().items():
+            environment.setenv(name, value)
         yield
 
 
