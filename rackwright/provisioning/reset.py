@@ -16,6 +16,8 @@ from rackwright.provisioning.plan import (
 from rackwright.site.hosts import Phase
 from rackwright.site.site import Site
 
+REMOVED = {1: "k3s is removed", 2: "kubeadm's node is removed"}
+
 
 def reset(site: Site, wanted: Sequence[str], phase: Phase | None = None, drives: Sequence[str] = ()) -> Plan:
     """The plan for the hosts named; Refusal where one is not of the phase, or a drive is none of theirs."""
@@ -45,9 +47,7 @@ def reset(site: Site, wanted: Sequence[str], phase: Phase | None = None, drives:
         },
         steps=steps_with_hosts(
             [
-                Step(
-                    "Take off the cluster", names(hosts), "k3s or kubeadm's node is removed", down="all that runs on it"
-                ),
+                Step("Take off the cluster", names(hosts), REMOVED[number], down="all that runs on it"),
                 Step("Give drives back", wiped, f"everything on {', '.join(drives)} is lost"),
             ]
         ),

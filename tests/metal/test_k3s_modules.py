@@ -136,6 +136,19 @@ def test_a_folder_with_a_mount_in_it_is_left_alone(tmp_path, monkeypatch):
     assert not (tmp_path / "kubelet").exists()
 
 
+def test_a_place_of_the_nodes_state_is_emptied_and_stays_mounted(tmp_path, monkeypatch):
+    place = tmp_path / "kubelet"
+    (place / "pods").mkdir(parents=True)
+    (place / "config").write_text("")
+    monkeypatch.setattr(clean, "_mounted", lambda: ["/", str(place)])
+    wished = {"groups": [], "mounts": [], "links": [], "chains": [], "paths": [str(place)]}
+    ((what, act),) = clean._steps(wished)
+    act()
+    assert what == f"remove {place}"
+    assert list(place.iterdir()) == []
+    assert list(clean._steps(wished)) == []
+
+
 def test_mounts_go_in_the_order_in_which_they_can(tmp_path, monkeypatch):
     monkeypatch.setattr(clean, "_mounted", lambda: ["/", "/run/k3s/a", "/home", "/run/k3s/a/b", "/run/netns/cni-1"])
     (tmp_path / "k3s-v1").write_text("")

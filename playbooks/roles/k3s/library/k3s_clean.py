@@ -9,6 +9,7 @@ short_description: Ends what a stopped k3s has left running, and removes what it
 description:
   - Kills pods by their control groups, unmounts what is theirs, removes links and rules of their network, then files.
   - Where something stays mounted below a path that is to go, nothing is removed. A volume would be emptied otherwise.
+  - A path that is itself a place of the drive for the node's state is emptied, and stays mounted.
   - In check mode it says what it would do.
 author: Rackwright
 options:
@@ -79,7 +80,8 @@ def _steps(wished: dict[str, Any]) -> Iterator[Step]:
         if shutil.which(program) and _without(_rules(program), wished["chains"]) != _rules(program):
             yield f"remove rules of {program}", lambda program=program: _restore(program, wished["chains"])
     for path in (each for pattern in wished["paths"] for each in sorted(glob.glob(pattern))):  # noqa: PTH207
-        yield f"remove {path}", lambda path=path: _remove(Path(path))
+        if not _is_empty_mount(path):
+            yield f"remove {path}", lambda path=path: _remove(Path(path))
 
 
 def _is_populated(group: Path) -> bool:
@@ -96,14 +98,20 @@ def _is_below(path: str, beginnings: list[str]) -> bool:
     return any(path == each or path.startswith(each) for each in beginnings)
 
 
+def _is_empty_mount(path: str) -> bool:
+    """Whether it is a place of the drive for the node's state that has nothing in it: it stays where it is mounted."""
+    return path in _mounted() and not any(Path(path).iterdir())
+
+
 def _remove(path: Path) -> None:
-    inside = [each for each in _mounted() if each == str(path) or each.startswith(f"{path}/")]
+    inside = [each for each in _mounted() if each.startswith(f"{path}/")]
     if inside:
         raise StillMountedError(f"{inside[0]} is still mounted, and {path} is left alone")
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+    for each in path.iterdir() if str(path) in _mounted() else [path]:
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
 
 
 def _rules(program: str) -> list[str]:
