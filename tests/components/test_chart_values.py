@@ -4,16 +4,12 @@ import json
 
 import pytest
 import yaml
+from told_charts import told
 
-from components import certificates, gpu_operator, kserve, leader_worker_sets, monitoring, qdrant, storage
+from components import certificates, gpu_operator, monitoring, qdrant, storage
 from components.gpu_operator import K3S_CONTAINERD
-from components.langfuse.values import values as langfuse_values
-from components.postgres import backups
 from components.postgres import component as postgres
-from rackwright.site.catalog import Catalog
 from rackwright.site.gpu import Gpu
-from rackwright.site.object_storage import ObjectStorage
-from rackwright.site.postgresql import Database
 
 CHARTS = (
     "cert-manager",
@@ -27,8 +23,6 @@ CHARTS = (
     "lws",
     "kserve-llmisvc-resources",
 )
-DATABASE = Database(name="langfuse", owner="langfuse")
-STORAGE = ObjectStorage(endpoint="https://s3.lab.internal", bucket="rackwright")
 # Handed on whole, to the program or to the pod.
 FREE = {
     "qdrant": {"config", "containerSecurityContext", "podSecurityContext"},
@@ -40,23 +34,6 @@ COMMENTED = {
     "qdrant": {"persistence.storageClassName", "snapshotPersistence.storageClassName"},
     "topolvm": {"lvmd.additionalConfigs"},
 }
-
-
-def told(site) -> dict[str, dict]:
-    """What each chart is told for a site."""
-    hosts, interval = site.hosts_in(1), site.monitoring.scrape_interval_s
-    return {
-        "cert-manager": certificates.values("certificates"),
-        "topolvm": storage.values(hosts),
-        "gpu-operator": gpu_operator.values(site.gpu, hosts, interval, "DCGM_X, gauge, X\n", phase=1),
-        "cloudnative-pg": postgres.values(site.postgresql.phase1),
-        "langfuse": langfuse_values("langfuse", DATABASE, STORAGE, {"host": "postgres-rw.postgres.svc", "port": 5432}),
-        "plugin-barman-cloud": backups.plugin_values(),
-        "qdrant": qdrant.values(site.vectors, site.vectors.phase1, interval),
-        "kube-prometheus-stack": monitoring.values(site.monitoring, site=site.name),
-        "lws": leader_worker_sets.values(Catalog.load().images["lws-controller"]),
-        "kserve-llmisvc-resources": kserve.values(),
-    }
 
 
 def unknown(given: dict, known: dict, free: set[str], path: str = "") -> list[str]:
