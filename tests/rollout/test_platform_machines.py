@@ -62,8 +62,8 @@ def test_only_new_hosts_are_touched_before_phase_1_ends(on):
     founded.do()
     founded.undo()
     Ready(on(run), names(found.new))()
-    assert [call[0] for call in run.calls] == ["provision", "provision", "site", "reset", "preflight"]
-    assert [call[3] for call in run.calls[:3]] == [["--check"], [], []]
+    assert [call[0] for call in run.calls] == ["provision", "provision", "reset", "site", "reset", "preflight"]
+    assert [call[3] for call in run.calls[:4]] == [["--check"], [], ["--check"], []]
     for name, told, limit, _ in run.calls:
         assert (limit or told["reset_hosts"]) == NEW, name
         assert "gpu-01" not in json.dumps(told)
@@ -90,13 +90,14 @@ def test_the_cluster_is_founded_when_each_new_host_is_a_ready_node(on):
     assert Founded(found, on(Played()), Cluster(hosts[1:])).look().state is State.TO_FINISH
     nowhere = Founded(found, on(Played()), Cluster(hosts, Path("/nowhere/kubeconfig")))
     assert nowhere.look().state is State.ABSENT
+    half = Founded(found, on(Played(changed=1)), Cluster(None)).look()
+    assert half.state is State.TO_FINISH, "an API that is silent may have left a part of a cluster"
+    assert half.words.endswith(f"and {NEW.replace(',', ', ')} has a part of a cluster")
 
 
 def test_the_old_server_is_cleaned_of_phase_1_and_joins_phase_2(on):
     found, run = way(lab()), Played()
-    assert Cleaned(found, on(run), Cluster(["gpu-01"])).look().state is State.ABSENT
-    Cleaned(found, on(run), Cluster(["gpu-01"])).do()
-    assert Cleaned(found, on(run), Cluster(None)).look().state is State.DONE
+    Cleaned(found, on(run)).do()
     joined = Joined(found, on(run), Cluster(names(found.new)))
     assert joined.look().state is State.ABSENT
     joined.do()
@@ -104,6 +105,15 @@ def test_the_old_server_is_cleaned_of_phase_1_and_joins_phase_2(on):
     (reset, told, _, _), (node, more, _, _) = run.calls
     assert (reset, told["phase"], told["reset_hosts"], told["reset_drives"]) == ("reset", 1, "gpu-01", "")
     assert (node, more["phase"], more["node"], more["act"]) == ("node", 2, "gpu-01", "add")
+
+
+def test_an_old_server_is_clean_when_a_reset_would_take_nothing_off_it(on):
+    run = Played()
+    assert Cleaned(way(lab()), on(run)).look().state is State.DONE
+    dry = Cleaned(way(lab()), on(Played(changed=3))).look()
+    assert (dry.state, dry.words) == (State.ABSENT, "gpu-01 still has what is phase 1's")
+    ((name, told, _, options),) = run.calls
+    assert (name, told["phase"], options) == ("reset", 1, ["--check"])
 
 
 KUBECTL = """#!/bin/sh

@@ -91,10 +91,9 @@ class Provision:
     def look(self) -> Found:
         """By Ansible's own dry run: done where it would change nothing."""
         found = self.playbooks.carry_out(self._plan(), check=True)
-        changed = [name for name, came in found.hosts.items() if came.counts["changed"]]
-        if changed:
-            return Found(State.ABSENT, f"{', '.join(changed)} would be changed")
-        return Found(State.DONE, f"{len(found.hosts)} hosts are what the site says")
+        if changed := _changed(found):
+            return Found(State.ABSENT, f"{changed} would be changed")
+        return Found(State.DONE, f"{', '.join(found.hosts)} as the site says")
 
     def do(self) -> None:
         """Provision them."""
@@ -126,9 +125,12 @@ class Founded:
     nodes: Nodes
 
     def look(self) -> Found:
-        """Done where each of them is a Ready node."""
+        """Done where each of them is a Ready node; where no API answers, Ansible's own dry run sees what is left."""
         if not self.nodes.kubeconfig.is_file() or not self.nodes.answers():
-            return Found(State.ABSENT, f"nothing answers behind {self.nodes.kubeconfig}")
+            silent = f"nothing answers behind {self.nodes.kubeconfig}"
+            if left := _changed(self.playbooks.carry_out(self._reset(), check=True)):
+                return Found(State.TO_FINISH, f"{silent}, and {left} has a part of a cluster")
+            return Found(State.ABSENT, silent)
         ready = self.nodes.ready()
         missing = [name for name in names(self.way.new) if not ready.get(name)]
         if missing:
@@ -141,7 +143,10 @@ class Founded:
 
     def undo(self) -> None:
         """Take it off them; drives keep what they have."""
-        self.playbooks.carry_out(reset(self.way.site, names(self.way.new), 2))
+        self.playbooks.carry_out(self._reset())
+
+    def _reset(self) -> Plan:
+        return reset(self.way.site, names(self.way.new), 2)
 
 
 @dataclass(frozen=True)
@@ -150,20 +155,22 @@ class Cleaned:
 
     way: Way
     playbooks: Playbooks
-    first: Nodes
 
     def look(self) -> Found:
-        """Done where its API answers no more."""
-        if self.first.answers():
-            return Found(State.ABSENT, "phase 1's cluster answers")
-        return Found(State.DONE, "phase 1's cluster answers no more")
+        """By a dry run: where the API is silent all may be left, and it may answer from a host that stays."""
+        if changed := _changed(self.playbooks.carry_out(self._plan(), check=True)):
+            return Found(State.ABSENT, f"{changed} still has what is phase 1's")
+        return Found(State.DONE, f"nothing of phase 1's cluster is on {', '.join(names(self.way.joining))}")
 
     def do(self) -> None:
         """Reset them, without any drive."""
-        self.playbooks.carry_out(reset(self.way.site, names(self.way.joining), 1))
+        self.playbooks.carry_out(self._plan())
 
     def undo(self) -> None:
         """Past the point of no return."""
+
+    def _plan(self) -> Plan:
+        return reset(self.way.site, names(self.way.joining), 1)
 
 
 @dataclass(frozen=True)
@@ -190,3 +197,8 @@ class Joined:
 
     def undo(self) -> None:
         """Past the point of no return."""
+
+
+def _changed(found: Outcome) -> str:
+    """The hosts that a run changed, or would have."""
+    return ", ".join(name for name, came in found.hosts.items() if came.counts["changed"])

@@ -41,7 +41,7 @@ def acts(ground: Ground) -> dict[str, Act]:
     if way.joining:
         found |= {
             "no-return/drain": Drain(ROOT, kubectl, names(way.joining)),
-            "no-return/clean": Cleaned(way, playbooks, nodes[1]),
+            "no-return/clean": Cleaned(way, playbooks),
             "no-return/join": Joined(way, playbooks, nodes[2]),
             "no-return/scale": Scale(stack),
         }
