@@ -185,7 +185,7 @@ def _hosts(site: Site, names: Sequence[str]) -> Iterator[Host]:
 
 
 def _spelled(accelerator: str) -> str:
-    return "KVM" if accelerator == "kvm" else "emulated: about a minute each where nothing else runs"
+    return "KVM" if accelerator == "kvm" else "emulated: about half a minute each where nothing else runs"
 
 
 def _shell(words: Sequence[str]) -> str:

@@ -20,9 +20,14 @@ PACKAGES = (
 # Nothing here is for the roles to see; it is what nobody waits for in a machine that lives for an hour.
 MASKED = (
     "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-    "man-db.timer", "getty@tty1.service", "serial-getty@ttyS0.service", "systemd-pstore.service",
-    "systemd-binfmt.service", "nvmf-autoconnect.service",
+    "man-db.timer", "getty@tty1.service", "systemd-pstore.service",
+    "systemd-binfmt.service", "nvmf-autoconnect.service", "modprobe@configfs.service", "modprobe@drm.service",
+    "modprobe@fuse.service", "sys-fs-fuse-connections.mount", "sys-kernel-config.mount", "sys-kernel-debug.mount",
+    "sys-kernel-tracing.mount", "systemd-network-generator.service", "systemd-networkd-persistent-storage.service",
+    "systemd-udev-load-credentials.service",
 )  # fmt: skip
+# Programs that systemd asks for more units at every start and reload, and that have none to say of such a machine.
+SILENT = ("debug", "getty", "gpt-auto", "hibernate-resume", "rc-local", "run", "ssh", "system-update", "tpm2")
 # A role may want these; they are only off, as another installer would leave them.
 DISABLED = ("chrony.service", "irqbalance.service", "unattended-upgrades.service", "mdmonitor.service")
 ENABLED = ("systemd-networkd.service", "systemd-resolved.service", "ssh.service")
@@ -35,17 +40,27 @@ chroot "$rootmnt" tar -x -C / </{SEED}
 : > "$rootmnt/{SEEDED}"
 """
 
+# The root's label is all that is to be found out there: that takes no udev, but a blkid that looks for one label.
+FIND = """#!/bin/sh
+[ "$1" != prereqs ] || exit 0
+. /usr/share/initramfs-tools/hook-functions
+rm -f "$DESTDIR/usr/sbin/blkid"
+copy_exec /usr/sbin/blkid
+"""
+
 # What an initial RAM disk does without whose root is a plain file system on a whole drive.
-HOOKS_OFF = ("dmsetup", "fsck", "keymap", "lvm2", "mdadm", "resume", "thermal", "xfs")
+HOOKS_OFF = ("dmsetup", "fsck", "keymap", "lvm2", "mdadm", "resume", "thermal", "udev", "xfs")
 # And one that is never booted: QEMU gives every guest the image's, and making one takes an emulated processor a minute.
-HOOKS_OFF_IN_GUESTS = ("klibc-utils", "udev", "zz-busybox")
+HOOKS_OFF_IN_GUESTS = ("klibc-utils", "zz-busybox")
 
 FILES = {
+    **{f"etc/systemd/system-generators/systemd-{name}-generator": "" for name in SILENT},
     "etc/fstab": f"LABEL={LABEL} / ext4 defaults 0 1\n",
     "etc/hostname": "fresh\n",
     "etc/apt/sources.list": "",  # a guest reaches nothing outside
     "etc/initramfs-tools/conf.d/small": "MODULES=list\nCOMPRESS=gzip\nCOMPRESSLEVEL=1\n",
     "etc/initramfs-tools/modules": "virtio_pci\nvirtio_blk\nnvme\next4\n",
+    "etc/initramfs-tools/hooks/find": FIND,
     "etc/initramfs-tools/scripts/init-bottom/seed": SOW,
     "usr/lib/python3/dist-packages/kept_code.py": Path(__file__).with_name("kept_code.py").read_text(),
     "usr/lib/python3/dist-packages/kept_code.pth": "import kept_code; kept_code.install()\n",
@@ -53,7 +68,7 @@ FILES = {
 }
 # Newer than /usr: nothing has to be brought up to date at the first start.
 STAMPS = ("etc/.updated", "var/.updated")
-EXECUTABLE = ("etc/initramfs-tools/scripts/init-bottom/seed",)
+EXECUTABLE = ("etc/initramfs-tools/hooks/find", "etc/initramfs-tools/scripts/init-bottom/seed")
 EMPTIED = (
     "etc/ssh/ssh_host_*",
     "var/lib/apt/lists/*",
