@@ -93,6 +93,7 @@ class Rack:
 
     folder: Path
     replicas: int = 4
+    late: int = 0  # of them, those that come when `complete` is called
     seed: int = 1
     routing: Routing = field(default_factory=Routing)
     kubeconfig: Path | None = None
@@ -122,17 +123,25 @@ class Rack:
         self.ports, rest = numbers[: self.replicas], numbers[self.replicas :]
         self.place = Place("127.0.0.1", *rest[:3], str(self.folder), str(self.folder))
         self.picker_ports = [tuple(rest[3:6]), tuple(rest[6:9])]
-        for port in self.ports:
+        there = self.ports[: self.replicas - self.late]
+        for port in there:
             self.simulate(port)
-        self.list_replicas(self.ports)
+        self.list_replicas(there)
         for place in range(2):
             self.pickers.append(self.pick(place))
         self._open()
-        for port in self.ports:
+        for port in there:
             wait_for(f"http://127.0.0.1:{port}/health")
         wait_for(f"http://127.0.0.1:{self.place.metrics_port}/ready")
         for ports in self.picker_ports:
-            wait_for(f"http://127.0.0.1:{ports[2]}/metrics", f'ready_endpoints{{name="{self.pool}"}} {self.replicas}')
+            wait_for(f"http://127.0.0.1:{ports[2]}/metrics", f'ready_endpoints{{name="{self.pool}"}} {len(there)}')
+
+    def complete(self) -> None:
+        """Start the late ones. Pickers are told as soon as they answer, as by a cluster; the proxy asks by itself."""
+        for port in self.ports[self.replicas - self.late :]:
+            self.simulate(port)
+            wait_for(f"http://127.0.0.1:{port}/health")
+        self.list_replicas(self.ports)
 
     @property
     def pool(self) -> str:
