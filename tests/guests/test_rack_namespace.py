@@ -53,7 +53,12 @@ namespace.begin(["sleep", "3600"], folder / "log")
 print("up", flush=True)
 sys.stdin.read()
 """
-LEAVE = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL).pid)"
+LEAVE = """\
+import subprocess, sys
+begun = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+begun.stdout.readline()  # it knows whose child it is
+print(begun.pid)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +108,11 @@ def test_everything_in_it_ends_with_whoever_started_it(tmp_path, number):
 def test_what_begins_after_its_owner_is_gone_ends_at_once(tmp_path):
     """The kernel was not asked yet to end it with its owner, and will never be told."""
     told, began = tmp_path / "told", tmp_path / "began"
-    late = ["sh", "-c", f"until [ -e {told} ]; do sleep 0.05; done; exec sh -c '{WHILE_OWNED}' $PPID touch {began}"]
+    late = [
+        "sh",
+        "-c",
+        f"echo begun; until [ -e {told} ]; do sleep 0.05; done; exec sh -c '{WHILE_OWNED}' $PPID touch {began}",
+    ]
     with subprocess.Popen([sys.executable, "-c", LEAVE, *late], stdout=subprocess.PIPE, text=True) as owner:
         begun = int(owner.stdout.readline())
     told.touch()
