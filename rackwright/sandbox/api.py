@@ -3,8 +3,10 @@
 import base64
 import http.client
 import json
+import os
 import ssl
 import tempfile
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,11 @@ class Silent(Refusal):
 
 
 class Api:
-    """One cluster by its kubeconfig, as its administrator; each question has a connection of its own."""
+    """One cluster by its kubeconfig, as its administrator; each thread and each process keeps a connection."""
 
     def __init__(self, kubeconfig: Path) -> None:
         self.kubeconfig = kubeconfig
+        self._kept = threading.local()
 
     def get(self, path: str) -> Object | None:
         """What is there; None where there is nothing, nor a kind of that name."""
@@ -42,24 +45,35 @@ class Api:
         self._ask("PATCH", f"{path}?fieldManager=played-operator&force=true", wanted, APPLY)
 
     def _ask(self, method: str, path: str, body: Object | None = None, kind: str = "") -> Object | None:
-        host, port = self._reached
-        connection = http.client.HTTPSConnection(host, port, timeout=ANSWER_S, context=self._context)
+        connection = self._connection
+        stood = connection.sock is not None
         try:
             headers = {"content-type": kind} if kind else {}
             connection.request(method, path, json.dumps(body) if body is not None else None, headers)
             answer = connection.getresponse()
             said = answer.read()
         except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            if stood and not isinstance(error, TimeoutError):  # the server ended it since it was last used
+                return self._ask(method, path, body, kind)
             what = f"The rehearsal's API does not answer to {method} {path} ({type(error).__name__})."
             raise Silent(what, "See that its programs are up.") from None
-        finally:
-            connection.close()
         if answer.status == http.client.NOT_FOUND:
             return None
         if answer.status >= http.client.BAD_REQUEST:
             words = " ".join(said.decode(errors="replace").split())[:300]
             raise Refusal(f"The rehearsal's API says no to {method} {path}: {answer.status}, {words}", "See why.")
         found: Object = json.loads(said)
+        return found
+
+    @property
+    def _connection(self) -> http.client.HTTPSConnection:
+        """The thread's own; whoever was forked makes one of its own, since two would read each other's answers."""
+        if getattr(self._kept, "process", None) != os.getpid():
+            host, port = self._reached
+            self._kept.connection = http.client.HTTPSConnection(host, port, timeout=ANSWER_S, context=self._context)
+            self._kept.process = os.getpid()
+        found: http.client.HTTPSConnection = self._kept.connection
         return found
 
     @cached_property

@@ -73,6 +73,12 @@ class PlayedOperator(operator.PlayedOperator):
         told = self.kubectl("get", kind, name, where, "--ignore-not-found", "--output=json")
         return json.loads(told) if told else None
 
+    def there(self, phase, *named):
+        """Those of the named objects, each written kind/name, that are there."""
+        where = f"--namespace={self.places[phase].namespace}"
+        told = self.kubectl("get", *named, where, "--ignore-not-found", "--output=name")
+        return [line.partition("/")[2] for line in told.splitlines()]
+
     def say(self, phase, status):
         self.places[phase].say(status)
 

@@ -128,14 +128,17 @@ def test_nothing_secret_is_in_a_command_line(following):
 
 def test_certificates_that_were_renewed_are_brought_again(following):
     def held():
-        return following.pair.second.secret("phase1-replication")
+        return following.pair.second.secrets("phase1-replication")["phase1-replication"]
 
     before = held()
     following.operator.certificate = "second"
     following.operator.give_certificates("phase1")
     assert held() == before
+    said = following.folder / "said"
+    said.unlink()
     following.pair.renew()
-    assert held() == following.pair.first.secret("postgres-replication") != before
+    assert said.read_text().count("get secret ") == 2  # each side once
+    assert held() == following.pair.first.secrets("postgres-replication")["postgres-replication"] != before
 
 
 def test_phase_1_follows_no_more_and_phase_2_s_is_one_like_any_other(writers, following):

@@ -32,10 +32,9 @@ class Ground:
 
     def left(self, phase):
         """What of the rollout lies in a phase."""
-        kinds = (("service", NAME), ("networkpolicy", NAME), *(
-            ("secret", f"phase{other}-{what}") for other in (1, 2) for what in ("replication", "ca")
-        ))  # fmt: skip
-        return [name for kind, name in kinds if self.operator.get(kind, name, f"phase{phase}")]
+        others = (f"phase{other}-{what}" for other in (1, 2) for what in ("replication", "ca"))
+        named = (f"service/{NAME}", f"networkpolicy/{NAME}", *(f"secret/{name}" for name in others))
+        return self.operator.there(f"phase{phase}", *named)
 
 
 def ground_of(operator, local, folder):

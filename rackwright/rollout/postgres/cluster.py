@@ -62,9 +62,11 @@ class PhaseCluster:
         """Let the operator look again: of a server that ended it asks only now and then."""
         self._run("annotate", f"{KIND}/{CLUSTER}", f"{NUDGED}={number}", "--overwrite")
 
-    def secret(self, name: str) -> Mapping[str, str]:
-        """What a Secret holds, as the API has it; nothing where there is none."""
-        return dict((self._get("secret", name) or {}).get("data") or {})
+    def secrets(self, *names: str) -> Mapping[str, Mapping[str, str]]:
+        """What Secrets hold, by name and as the API has it; those that are not there are not told of."""
+        told = self._run("get", "secret", *names, "--ignore-not-found", "--output=json")
+        found: Object = json.loads(told) if told else {"items": []}
+        return {each["metadata"]["name"]: each.get("data") or {} for each in found.get("items", [found])}
 
     def has(self, kind: str, name: str) -> bool:
         """Whether it is there."""

@@ -145,12 +145,19 @@ class ClusterPair:
         self._until(lambda: answers(side) and is_follower(side), UP_S, f"{own.title} does not come up as a follower")
 
     def renew(self) -> None:
-        """Bring each side's certificates to the other; its operator renews them."""
-        for own, other in ((self.first, self.second), (self.second, self.first)):
-            for name, (source, keys) in secrets_of(own.side).items():
-                told = own.secret(source)
+        """Bring each side's certificates to the other; its operator renews them. Each is asked once."""
+        first, second = self.first, self.second
+        of_first, of_second = secrets_of(first.side), secrets_of(second.side)
+        in_first = first.secrets(*(source for source, _ in of_first.values()), *of_second)
+        in_second = second.secrets(*(source for source, _ in of_second.values()), *of_first)
+        for needed, here, other, there in (
+            (of_first, in_first, second, in_second),
+            (of_second, in_second, first, in_first),
+        ):
+            for name, (source, keys) in needed.items():
+                told = here.get(source, {})
                 wanted = {key: told[key] for key in keys if key in told}
-                if wanted and dict(other.secret(name)) != wanted:
+                if wanted and there.get(name) != wanted:
                     other.apply(secret(name, wanted))
 
     def is_parted(self) -> bool:
