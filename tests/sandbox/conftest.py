@@ -24,7 +24,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(
-    scope="module",
+    scope="session",
     params=[
         "ours",
         pytest.param(
@@ -34,7 +34,10 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def cluster(request, toolbox):
-    """A control plane of its own: its definitions must not meet those of other tests. They come after the Stages."""
+    """A control plane for all tests of operators' Stages: its definitions must not meet those of other tests.
+
+    They come after the Stages. Each test takes names of its own in it.
+    """
     with ControlPlane(toolbox) as there:
         there.apply(OURS if request.param == "ours" else upstream_definitions())
         there.apply([namespace(SPACE, **{"pod-security.kubernetes.io/enforce": "restricted"}), node("operators-1")])

@@ -35,7 +35,11 @@ def test_a_sample_comes_up_and_goes_without_a_trace(tmp_path, toolbox, sample):
     assert in_home == []
 
 
-def test_slices_of_gpus_are_offered_and_taken_under_their_own_names(tmp_path, toolbox):
+@pytest.fixture(scope="module")
+def sliced(tmp_path_factory, toolbox):
+    """A workstation whose GPUs are cut into slices, rehearsed and kept: the rehearsal, and what it reported."""
+    assert toolbox["pulumi"]
+    folder = tmp_path_factory.mktemp("sliced")
     text = (INVENTORY / "workstation" / "site.yml").read_text()
     models = text.index("models:\n"), text.index("vectors:")
     small = (
@@ -44,24 +48,27 @@ def test_slices_of_gpus_are_offered_and_taken_under_their_own_names(tmp_path, to
         "     mig_profile: 1g.24gb, context_length: 32768, sequences: 8, phase1: {replicas: 3}}\n\n"
     )
     text = (text[: models[0]] + small + text[models[1] :]).replace("link: pcie}", "link: pcie, mig: all-1g.24gb}")
-    (tmp_path / "site.yml").write_text(text.replace("flavour: open}", "flavour: open, mig_strategy: mixed}"))
-    rehearsal = Rehearsal(own_cache(tmp_path), tmp_path / "site.yml", "--json")
+    (folder / "site.yml").write_text(text.replace("flavour: open}", "flavour: open, mig_strategy: mixed}"))
+    rehearsal = Rehearsal(own_cache(folder), folder / "site.yml", "--keep", "--json")
     report = json.loads(rehearsal.process.stdout.read())
     assert rehearsal.ends() == 0, rehearsal.said
-    assert toolbox["pulumi"]
+    yield rehearsal, report
+    if rehearsal.left():  # the test that ends it was not run, or failed
+        Rehearsal(rehearsal.cache, "--end", report["kept"]["name"]).ends()
+
+
+def test_slices_of_gpus_are_offered_and_taken_under_their_own_names(sliced):
+    _, report = sliced
     (gpus,) = [check for check in report["checks"] if check["name"] == "gpus"]
     assert gpus["findings"][0]["what"].startswith("offers 8 nvidia.com/mig-1g.24gb")
 
 
-def test_a_kept_cluster_goes_on_until_it_is_ended(tmp_path, toolbox):
-    cache = own_cache(tmp_path)
-    rehearsal = Rehearsal(cache, INVENTORY / "workstation", "--keep", "--json")
-    report = json.loads(rehearsal.process.stdout.read())
-    assert rehearsal.ends() == 0, rehearsal.said
+def test_a_kept_cluster_goes_on_until_it_is_ended(tmp_path, toolbox, sliced):
+    rehearsal, report = sliced
     kubectl = [toolbox["kubectl"].path, "--kubeconfig", report["kept"]["kubeconfig"], f"--cache-dir={tmp_path}"]
     nodes = subprocess.run([*kubectl, "get", "nodes", "-o", "name"], capture_output=True, text=True, check=True)
     assert nodes.stdout == "node/ws-01\n"
     assert not rehearsal.started("pulumi")
-    ending = Rehearsal(cache, "--end", report["kept"]["name"])
+    ending = Rehearsal(rehearsal.cache, "--end", report["kept"]["name"])
     assert ending.ends() == 0
     assert rehearsal.left() == []
