@@ -130,7 +130,7 @@ def test_a_queue_that_is_full_refuses_and_says_when_to_come_again(tmp_path):
             calls = []
             for _ in range(40):
                 calls.append(asyncio.create_task(client.post(f"/{MODEL.name}/v1/completions", json=body)))
-                await asyncio.sleep(0.05)  # more than there is room for was let in where all came in one moment (docs/routing.md)
+                await asyncio.sleep(0.05)  # in one moment, too many were let in: docs/routing.md
             return await asyncio.gather(*calls)
 
     with Rack(tmp_path, replicas=1, routing=Routing(queue=4, queue_s=30)) as small:
