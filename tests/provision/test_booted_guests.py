@@ -1,4 +1,4 @@
-"""Guests themselves: what an installer leaves, a bond with the switch, tags, MTUs, and a power cut."""
+"""Guests themselves: what an installer leaves, a bond, tags, MTUs, a power cut; and what a host for tools holds."""
 
 from pathlib import Path
 
@@ -8,7 +8,14 @@ import yaml
 from rackwright.guests.keys import close_connections
 from rackwright.guests.switch import MAC
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PLAYBOOK = HERE / "agents.yml"
+HELD = (
+    "cd /sys/fs/cgroup && cat system.slice/cpu.weight system.slice/memory.min user.slice/cpu.weight"
+    " && sysctl -n kernel.core_pattern fs.suid_dumpable"
+)
+AS_A_HOST_FOR_TOOLS = ["10000", str(3584 * 1024**2), "10000", "|/bin/false", "0"]
 FILES = {
     "20-bond0.netdev": "[NetDev]\nName=bond0\nKind=bond\nMTUBytes=9000\n"
     "[Bond]\nMode=802.3ad\nMIIMonitorSec=0.1\nLACPTransmitRate=fast\n",
@@ -61,36 +68,18 @@ def test_ports_and_drives_are_those_of_the_site(guest):
     assert guest.says(f"lsblk -dno SERIAL {drive}") == "S64HNE0T000501"
 
 
-def test_ansible_reaches_it_with_the_sites_own_inventory(machines, tmp_path, monkeypatch):
-    """As users' machines do, by one connection that is kept."""
-    monkeypatch.delenv("ANSIBLE_STRATEGY", raising=False)
-    playbook = tmp_path / "say.yml"
-    playbook.write_text(
-        yaml.safe_dump(
-            [
-                {
-                    "hosts": "agents",
-                    "gather_facts": False,
-                    "tasks": [
-                        {
-                            "name": "Say it",
-                            "ansible.builtin.copy": {
-                                "content": "{{ host.name }} of {{ site.name }}\n",
-                                "dest": "/etc/said",
-                                "mode": "0644",
-                            },
-                        }
-                    ],
-                }
-            ]
-        )
-    )
-    first, second = (machines.ansible(playbook).demand() for _ in range(2))
-    assert first.changed == {"agents-01": ["Say it"]}
-    assert (first.stats["agents-01"]["changed"], second.stats["agents-01"]["changed"]) == (1, 0)
-    assert machines["agents-01"].says("cat /etc/said") == "agents-01 of lab"
+def test_ansible_reaches_it_with_the_sites_own_inventory(machines, guest, monkeypatch):
+    """And makes a host for agents' tools of it, at once and once."""
+    before = guest.says(HELD)
+    assert machines.ansible(PLAYBOOK, "--check", "--diff").demand().stats["agents-01"]["changed"] > 0
+    assert guest.says(HELD) == before
+    with monkeypatch.context() as as_users_do:
+        as_users_do.delenv("ANSIBLE_STRATEGY", raising=False)
+        assert "agents : Tell the kernel now" in machines.ansible(PLAYBOOK).demand().changed["agents-01"]
+    assert machines.ansible(PLAYBOOK).demand().stats["agents-01"]["changed"] == 0
+    assert guest.says(HELD).split("\n") == AS_A_HOST_FOR_TOOLS
     sockets = list((machines.folder / "cp").iterdir())
-    assert len(sockets) == 2  # Ansible's, and the one that commands in a guest go over
+    assert len(sockets) == 2  # Ansible's, which is kept, and the one that commands in a guest go over
     close_connections(machines.folder)  # as at the end of the rack
     assert not any(socket.exists() for socket in sockets)
 
@@ -125,4 +114,5 @@ class TestBond:
         guest.power_on()
         assert guest.boot() != before
         assert guest.says(f"head -c 4 {drive}") == "kept"
+        assert guest.says(HELD).split("\n") == AS_A_HOST_FOR_TOOLS
         guest.ssh(AGGREGATED)
