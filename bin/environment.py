@@ -17,6 +17,7 @@ LOCK = ROOT / "requirements.lock"
 PROJECT = ROOT / "pyproject.toml"
 MARK = VENV / "installed-from"
 OLDEST_PYTHON = (3, 11)
+NICE = 5  # a third of the weight of 0
 
 
 def fingerprint() -> str:
@@ -77,23 +78,35 @@ def run(program: str, *arguments: str, **variables: str) -> int:
 
 
 def start(
-    program: str, *arguments: str, output: "IO[bytes] | None" = None, apart: bool = False, **variables: str
+    program: str,
+    *arguments: str,
+    output: "IO[bytes] | None" = None,
+    apart: bool = False,
+    gives_way: bool = False,
+    **variables: str,
 ) -> "subprocess.Popen[bytes]":
     """Start a program of the environment; all that it says goes to `output`, if one is given.
 
-    One that runs `apart` gets a share of the processors like each other such, and who started it passes Ctrl-C on.
+    One that runs `apart` gets a share of the processors like each other such, and who started it passes Ctrl-C on; one
+    that `gives_way` gets a third of that.
     """
     import subprocess
 
     environment = os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"} | variables
     errors = subprocess.STDOUT if output else None
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [str(VENV / "bin" / program), *arguments],
         env=environment,
         stdout=output,
         stderr=errors,
         start_new_session=apart,
     )
+    if gives_way:
+        os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+        share = Path(f"/proc/{process.pid}/autogroup")  # a session's share, where the kernel has it so
+        if share.exists():
+            share.write_text(str(NICE))
+    return process
 
 
 def replace_with(program: str, *arguments: str) -> None:
