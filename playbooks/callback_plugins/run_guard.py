@@ -10,7 +10,7 @@ from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
 DOCUMENTATION = """
-name: on_somebody
+name: run_guard
 type: notification
 short_description: Refuses a playbook that would do nothing for anybody, or not for all hosts in step
 description:
@@ -32,7 +32,7 @@ class CallbackModule(CallbackBase):
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
-    CALLBACK_NAME = "on_somebody"
+    CALLBACK_NAME = "run_guard"
 
     def __init__(self) -> None:
         super().__init__()
