@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-import yaml
+from definitions import definitions
 
 from components import certificates, kserve, monitoring, qdrant, storage
 from components.base.component import namespace
@@ -41,18 +41,11 @@ SPACES = ("certificates", "gateway", "langfuse", "models", "monitoring", "postgr
 ASKED_FOR = {"kserve": "*llminferenceservice*.yaml", "lws": "*leaderworkersets.yaml"}
 
 
-class Plain(yaml.CSafeLoader):
-    """Reads a bare equals sign as the text that upstream means by it."""
-
-
-Plain.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
-
-
 @pytest.fixture(scope="module")
 def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
     """An API server with upstream's definitions."""
-    definitions = [
-        document
+    kinds = definitions(
+        file
         for name in (
             "cert-manager",
             "cloudnative-pg",
@@ -64,14 +57,10 @@ def judge(toolbox, say, upstream) -> Iterator[ControlPlane]:
             "lws",
         )
         for file in sorted((upstream / "crds" / name).glob(ASKED_FOR.get(name, "*.yaml")))
-        for document in yaml.load_all(file.read_text(), Plain)
-        if document and document["kind"] == "CustomResourceDefinition"
-    ]
-    for definition in definitions:  # older versions hold their whole schema again
-        definition["spec"]["versions"] = [each for each in definition["spec"]["versions"] if each["storage"]]
+    )
     with ControlPlane(toolbox, progress=say) as cluster:
-        cluster.apply(definitions)
-        names_of = [f"crd/{each['metadata']['name']}" for each in definitions]
+        cluster.apply(kinds)
+        names_of = [f"crd/{each['metadata']['name']}" for each in kinds]
         cluster.kubectl.wait_for(*names_of, condition="Established")
         cluster.apply(namespace(name, "restricted") for name in SPACES)
         yield cluster

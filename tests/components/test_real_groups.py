@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_manifests import Plain
+from definitions import Plain
 from waiting import until
 
 from components.base.component import namespace

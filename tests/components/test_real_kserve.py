@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_manifests import Plain, lent_pods
+from definitions import Plain
+from test_manifests import lent_pods
 from test_vllm import model
 from waiting import until
 

@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-import yaml
+from definitions import definitions
 from kubernetes_objects import definition
 
-from components.llm_d.definitions import definitions
+from components.llm_d.definitions import definitions as of_pools
 
 SPACE = "operator-tests"
 UPSTREAM = os.environ.get("RACKWRIGHT_UPSTREAM")
@@ -22,15 +22,8 @@ OURS = [
     definition("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
     definition("LeaderWorkerSet", "leaderworkersets", "leaderworkerset.x-k8s.io"),
     definition("LLMInferenceService", "llminferenceservices", "serving.kserve.io", version="v1alpha2"),
-    *definitions(),  # of pools, as they are laid
+    *of_pools(),  # of pools, as they are laid
 ]
-
-
-class Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Reads a bare equals sign as the text that upstream means by it."""
-
-
-Plain.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
 
 
 def upstream_definitions() -> list[dict]:
@@ -41,16 +34,7 @@ def upstream_definitions() -> list[dict]:
     )  # fmt: skip
     asked_for = {"kserve": "*llminference*", "lws": "*leaderworkersets*"}
     files = [file for name in names for file in (folder / name).glob(asked_for.get(name, "*"))]
-    documents = [
-        each
-        for file in files
-        if file.suffix in {".yaml", ".yml"}
-        for each in yaml.load_all(file.read_text(), Loader=Plain)
-    ]
-    found = [each for each in documents if each and each["kind"] == "CustomResourceDefinition"]
-    for each in found:  # older versions hold their whole schema again
-        each["spec"]["versions"] = [version for version in each["spec"]["versions"] if version["storage"]]
-    return found
+    return definitions(file for file in files if file.suffix in {".yaml", ".yml"})
 
 
 def custom(group: str, kind: str, name: str, spec: dict, space: str | None = SPACE) -> dict:
