@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import yaml
+from definitions import definitions
 from local_pair import DATABASES
 from played_operator import PlayedStack, TickedCluster
 from played_world import lab
@@ -55,5 +55,4 @@ def kinds():
     """The operator's kinds: upstream's where they are to be had."""
     folder = os.environ.get("RACKWRIGHT_UPSTREAM")
     files = sorted(Path(folder, "crds", "cloudnative-pg").glob("*.yaml")) if folder else [STAND_IN]
-    found = [each for file in files for each in yaml.safe_load_all(file.read_text()) if each]
-    return [each for each in found if each["kind"] == "CustomResourceDefinition"]
+    return definitions(files)
