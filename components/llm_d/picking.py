@@ -17,21 +17,17 @@ STALE = "1s"  # figures are read every 50 ms: whoever has shown none for so long
 # How much it weighs that a replica has the prompt's beginning, and that it has little in hand. Each is a share: of the
 # prompt, of the busiest replica's calls. Tried against others in benchmarks/routing.py (docs/routing.md).
 PREFIX_WEIGHT, LOAD_WEIGHT = 3, 2
-QUEUE_LIMIT = 64  # requests that wait in an engine; of those of a whole rack few do, since they wait here
+QUEUE_LIMIT = 64  # requests that wait in an engine; those of a whole rack never wait there, since they wait here
 QUEUE_BYTES = "1Gi"
-# What a replica may have in hand beyond its places, since the picker lets a request in before it counts it: a share of
-# the places, and of few places so many requests. With less, who waited would be refused by chance (docs/routing.md).
-BEYOND_SHARE, BEYOND_LEAST = 0.25, 4
 
 
 def configuration(model: Model, routing: Routing, least_tokens: int | None = None) -> Configuration:
     """What one model's picker is told; of a divided model, from how many tokens on another replica computes them."""
     weights = _weights(model)
-    whole = _profile("default", weights, "alive", "has-room")
     # Where none of a half is at ease, `alive` lets all pass that it is given. So first it finds those that compute, of
     # whom none may be left: then who answers computes. Of those that answer one always is: a full cache makes it wait.
     computes = _profile("prefill", weights, "alive", "prefill-filter")
-    answers = _profile("decode", weights, "decode-filter", "alive", "has-room")
+    answers = _profile("decode", weights, "decode-filter", "alive")
     return {
         "apiVersion": API,
         "kind": "EndpointPickerConfig",
@@ -42,7 +38,7 @@ def configuration(model: Model, routing: Routing, least_tokens: int | None = Non
             *(_finding(model) if PREFIX in weights else []),
             *(_dividing(least_tokens) if least_tokens else []),
         ],
-        "schedulingProfiles": [computes, answers] if least_tokens else [whole],
+        "schedulingProfiles": [computes, answers] if least_tokens else [_profile("default", weights, "alive")],
         "flowControl": _waiting(routing),
     }
 
@@ -70,25 +66,17 @@ def _finding(model: Model) -> list[Configuration]:
 def _always(model: Model, routing: Routing) -> list[Configuration]:
     """Whichever way is chosen: the dead are left out, and what is too much for all of them waits."""
     full = {"concurrencyMode": "requests", "maxConcurrency": _places(model)}
-    room = {"concurrencyMode": "requests", "maxConcurrency": most_in_hand(model)}
     return [
         # As the first filter: nothing else ever takes the dead out of the choice.
         _plugin("utilization-detector", "alive", queueDepthThreshold=QUEUE_LIMIT, kvCacheUtilThreshold=1.0,
                 metricsStalenessThreshold=STALE),
         _plugin("concurrency-detector", "full", **full),
-        # As a filter: what of one moment's requests came past the queue before it was counted ends here, with 429.
-        _plugin("concurrency-detector", "has-room", **room),
         _plugin("priority-holdback-policy", "held-back", minCeiling=routing.batch_share),
         _plugin("round-robin-fairness-policy"),
         _plugin("fcfs-ordering-policy"),
         _plugin("inflight-load-producer"),
         _plugin("max-score-picker"),
     ]  # fmt: skip
-
-
-def most_in_hand(model: Model) -> int:
-    """Requests that a replica which answers is given at most, whatever comes in one moment."""
-    return model.sequences + max(BEYOND_LEAST, int(model.sequences * BEYOND_SHARE))
 
 
 def _places(model: Model) -> int:

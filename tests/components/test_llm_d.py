@@ -24,9 +24,8 @@ def made(routing=Routing(), **changes):  # noqa: B008 - frozen
     return configuration(model(**changes), routing)
 
 
-def plugin(found, name) -> dict:
-    """What a plugin is told; by its name, or by its kind where it has none of its own."""
-    (one,) = [each for each in found["plugins"] if each.get("name", each["type"]) == name]
+def plugin(found, kind) -> dict:
+    (one,) = [each for each in found["plugins"] if each["type"] == kind]
     return one.get("parameters", {})
 
 
@@ -69,27 +68,12 @@ def test_each_half_is_chosen_from_its_own(divided):
     weighed = ["prefix-cache-scorer", "active-request-scorer", "max-score-picker"]
     assert chosen_by(divided, "prefill") == ["alive", "prefill-filter", *weighed]
     # The other way round, full caches of all that answer would leave nobody, and be said as 429.
-    assert chosen_by(divided, "decode") == ["decode-filter", "alive", "has-room", *weighed]
+    assert chosen_by(divided, "decode") == ["decode-filter", "alive", *weighed]
 
 
 def test_places_are_those_of_the_replicas_that_answer(divided):
     """The detector takes the number for every replica, those that compute as well."""
-    assert plugin(divided, "full")["maxConcurrency"] * 4 == 128 * 3
-
-
-def test_one_that_answers_has_room_beyond_its_own_places_and_not_beyond_the_average(divided):
-    """By the average of both halves, those that answer would be full before their places are taken."""
-    assert plugin(divided, "has-room")["maxConcurrency"] == 128 + 32
-
-
-@pytest.mark.parametrize(("places", "most"), [(1, 5), (16, 20), (48, 60), (256, 320)])
-def test_a_replica_is_never_given_more_than_a_quarter_beyond_its_places(places, most):
-    """Room beyond them there is even where they are few: else who waited would be refused by chance."""
-    found = made(sequences=places)
-    told = {"concurrencyMode": "requests", "maxConcurrency": most}  # no headroom beside it
-    assert plugin(found, "has-room") == told
-    assert chosen_by(found, "default")[:2] == ["alive", "has-room"]
-    assert plugin(found, "full")["maxConcurrency"] == places
+    assert plugin(divided, "concurrency-detector")["maxConcurrency"] * 4 == 128 * 3
 
 
 @pytest.mark.parametrize("architecture", ["Qwen/Qwen3-32B", RECURRENT])
@@ -111,7 +95,7 @@ def test_the_dead_are_left_out_before_anything_is_weighed():
     for architecture in ("Qwen/Qwen3-32B", RECURRENT):
         found = made(architecture=architecture)
         assert kinds(found)[0] == "utilization-detector"
-        assert plugin(found, "alive")["metricsStalenessThreshold"] == "1s"
+        assert plugin(found, "utilization-detector")["metricsStalenessThreshold"] == "1s"
 
 
 def test_prefixes_weigh_more_than_load_but_for_models_that_seldom_find_one():
@@ -119,8 +103,7 @@ def test_prefixes_weigh_more_than_load_but_for_models_that_seldom_find_one():
     assert weights(plain) == {"prefix-cache-scorer": 3, "active-request-scorer": 2}
     assert plugin(plain, "approx-prefix-cache-producer")["maxPrefixTokensToMatch"] == model().context_length
     assert not [each for each in recurrent["plugins"] if "prefix" in each["type"]]
-    weighed = ["active-request-scorer", "max-score-picker"]
-    assert kinds(recurrent) == ["utilization-detector", "concurrency-detector", *weighed]
+    assert kinds(recurrent) == ["utilization-detector", "active-request-scorer", "max-score-picker"]
 
 
 def test_the_picker_takes_the_engine_s_word_for_its_cache():
@@ -137,8 +120,8 @@ def test_each_class_has_its_queue_and_the_urgent_one_goes_first():
     assert waiting["defaultRequestTTL"] == "30s"
     assert [band["priority"] for band in waiting["priorityBands"]] == [10, 0, -10]
     assert {band["maxRequests"] for band in waiting["priorityBands"]} == {"7"}
-    assert plugin(found, "full")["maxConcurrency"] == 48
-    assert plugin(found, "held-back") == {"minCeiling": 0.6}
+    assert plugin(found, "concurrency-detector")["maxConcurrency"] == 48
+    assert plugin(found, "priority-holdback-policy") == {"minCeiling": 0.6}
     assert "--allow-experimental-plugins=true" in pod.arguments(model(), "models")
 
 
